@@ -68,7 +68,7 @@ func endMAC(key []byte, tenant string, number int64, hash []byte) []byte {
 }
 
 // openAudit gets the key of ends, and chains what was written before there were chains.
-func (s *Store) openAudit(ctx context.Context) error {
+func (s *DB) openAudit(ctx context.Context) error {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
 	key, err := s.sealedSetting(ctx, auditKeyRow, key)
@@ -91,7 +91,7 @@ func (s *Store) openAudit(ctx context.Context) error {
 }
 
 // renewSetting replaces a sealed setting that does not open.
-func (s *Store) renewSetting(ctx context.Context, row string) ([]byte, error) {
+func (s *DB) renewSetting(ctx context.Context, row string) ([]byte, error) {
 	if err := s.write(ctx, func(t *tx) error { return t.exec(`DELETE FROM settings WHERE name = ?`, row) }); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s *Store) renewSetting(ctx context.Context, row string) ([]byte, error) {
 }
 
 // chainBefore moves some of the entries from before there were chains.
-func (s *Store) chainBefore(ctx context.Context) (moved int, err error) {
+func (s *DB) chainBefore(ctx context.Context) (moved int, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var list []app.Deed
 		var last int64
@@ -136,7 +136,7 @@ func scanDeed(row scanner) (d app.Deed, hash []byte, err error) {
 }
 
 // Audit implements app.AuditStore.
-func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
+func (s *DB) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(cond string, more ...any) { where, args = append(where, cond), append(args, more...) }
 	if f.Tenants != nil {
@@ -190,7 +190,7 @@ func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error
 }
 
 // AuditTenants implements app.AuditStore.
-func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
+func (s *DB) AuditTenants(ctx context.Context) (all []string, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var t string
 		err := row.Scan(&t)
@@ -201,7 +201,7 @@ func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 }
 
 // NoteDeed implements app.AuditStore.
-func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
+func (s *DB) NoteDeed(ctx context.Context, d app.Deed) error {
 	return s.write(ctx, func(t *tx) error { return t.chained(d) })
 }
 
@@ -209,17 +209,17 @@ func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
 const verifyBatch = 2000
 
 // VerifyAudit implements app.AuditStore. The end is read first, and no further than it is walked: entries are added meanwhile.
-func (s *Store) VerifyAudit(ctx context.Context, tenant string) (app.AuditProof, error) {
+func (s *DB) VerifyAudit(ctx context.Context, tenant string) (app.AuditProof, error) {
 	p := app.AuditProof{Tenant: tenant, Whole: true}
 	var end int64
 	var endHash, mac []byte
-	err := s.reads.QueryRowContext(ctx, `SELECT number, hash, mac FROM audit_ends WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
+	err := s.row(ctx, `SELECT number, hash, mac FROM audit_ends WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
 	if err != nil && !isNoRows(err) {
 		return p, fmt.Errorf("store: audit: %w", err)
 	}
 	if isNoRows(err) {
 		var n int64
-		if err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM audit WHERE tenant = ?`, tenant).Scan(&n); err != nil {
+		if err := s.row(ctx, `SELECT count(*) FROM audit WHERE tenant = ?`, tenant).Scan(&n); err != nil {
 			return p, fmt.Errorf("store: audit: %w", err)
 		}
 		if n > 0 {

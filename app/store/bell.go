@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
 const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 LIMIT ?`
 
 // Unrung implements app.Ledger: a queued step that was never rung is the outbox. The order does not matter: whoever
 // hears a bell is given the best step, whichever it was rung for.
-func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
+func (s *operationStore) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
 	var bells []app.Bell
 	err := s.each(ctx, func(row scanner) error {
 		var b app.Bell
@@ -24,7 +25,7 @@ func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
 }
 
 // MarkRung implements app.Ledger. A step that was claimed in the meantime is left alone.
-func (s *Store) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) error {
+func (s *operationStore) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.execKeyed(len(bells), `WITH v(o, i, a) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET rung_at = ? FROM v
 			WHERE steps.operation = v.o AND steps.idx = v.i AND steps.attempt = v.a AND steps.state = 'queued'`, func(args []any, i int) []any {
@@ -37,7 +38,7 @@ func (s *Store) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) e
 const rungBefore = `state = 'queued' AND (rung_at > 0 AND rung_at < ? OR rung_at > ?)`
 
 // Unheard implements app.Ledger.
-func (s *Store) Unheard(ctx context.Context, before time.Time) (map[string]int, error) {
+func (s *operationStore) Unheard(ctx context.Context, before time.Time) (map[string]int, error) {
 	unheard := map[string]int{}
 	err := s.each(ctx, func(row scanner) error {
 		var tenant string
@@ -45,15 +46,15 @@ func (s *Store) Unheard(ctx context.Context, before time.Time) (map[string]int, 
 		err := row.Scan(&tenant, &n)
 		unheard[tenant] = n
 		return err
-	}, `SELECT tenant, count(*) FROM steps WHERE `+rungBefore+` GROUP BY tenant`, micros(before), micros(before.Add(farFuture)))
+	}, `SELECT tenant, count(*) FROM steps WHERE `+rungBefore+` GROUP BY tenant`, micros(before), micros(before.Add(ledger.FarFuture)))
 	return unheard, err
 }
 
 // Unring implements app.Ledger.
-func (s *Store) Unring(ctx context.Context, tenant string, before time.Time) (int, error) {
-	args := []any{micros(before), micros(before.Add(farFuture)), tenant, tenant}
+func (s *operationStore) Unring(ctx context.Context, tenant string, before time.Time) (int, error) {
+	args := []any{micros(before), micros(before.Add(ledger.FarFuture)), tenant, tenant}
 	var some bool
-	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+rungBefore+` AND (? = '' OR tenant = ?))`, args...).Scan(&some)
+	err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+rungBefore+` AND (? = '' OR tenant = ?))`, args...).Scan(&some)
 	if err != nil || !some {
 		return 0, err
 	}

@@ -90,7 +90,7 @@ func forgetBudget(t *tx, tenant string, scope app.QuotaScope, name string, befor
 }
 
 // TellBudgets implements app.QuotaStore. Only what has reached a level that is not told of is written.
-func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
+func (s *policyStore) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
 	tenants := []string{}
 	if err := s.each(ctx, func(row scanner) error {
 		var tenant string
@@ -110,7 +110,7 @@ func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err e
 	return told, nil
 }
 
-func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
+func (s *policyStore) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
 	due, err := s.budgetsDue(ctx, tenant, now)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -127,7 +127,7 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 }
 
 // budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
-func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
+func (s *policyStore) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err

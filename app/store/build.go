@@ -39,7 +39,7 @@ func scanBuild(row scanner) (b app.Build, wanted []byte, err error) {
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
 
 // Builds implements app.BuildStore.
-func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error) {
+func (s *buildStore) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error) {
 	where, args := ` WHERE b.tenant = ?`, []any{tenant}
 	and := func(text string, value any) {
 		where += " AND " + text
@@ -86,8 +86,8 @@ func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([
 }
 
 // Build implements app.BuildStore.
-func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, error) {
-	b, wanted, err := scanBuild(s.reads.QueryRowContext(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
+func (s *buildStore) Build(ctx context.Context, tenant string, id int64) (app.Build, error) {
+	b, wanted, err := scanBuild(s.row(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
 	if isNoRows(err) {
 		return b, errNoBuild(id)
 	}
@@ -102,7 +102,7 @@ func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, 
 		return one[0], err
 	}
 	b = one[0]
-	return b, wrapped(s.reads.QueryRowContext(ctx, `SELECT count(*) FROM builds WHERE hook = ? AND rule = ? AND state = 'waiting' AND live = 1 AND id < ?`,
+	return b, wrapped(s.row(ctx, `SELECT count(*) FROM builds WHERE hook = ? AND rule = ? AND state = 'waiting' AND live = 1 AND id < ?`,
 		b.HookID, b.Rule, b.ID).Scan(&b.Ahead))
 }
 
@@ -168,7 +168,7 @@ func buildRequestMoved(t *tx, at time.Time, r app.Request) error {
 }
 
 // EndBuild implements app.BuildStore.
-func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error {
+func (s *buildStore) EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
 			micros(now), words, micros(now), b.ID, b.Tenant)
@@ -181,7 +181,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words 
 }
 
 // DueBuilds implements app.BuildStore. What is due stands in an index of its own.
-func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error) {
+func (s *buildStore) DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error) {
 	hooks := map[string]app.BuildHook{}
 	var wanted [][]byte
 	err = s.each(ctx, func(row scanner) error {
@@ -200,7 +200,7 @@ func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []
 	for i, d := range due {
 		h, known := hooks[d.HookID]
 		if !known {
-			if h, err = scanBuildHook(s.reads.QueryRowContext(ctx, `SELECT `+buildHookColumns+` FROM build_hooks h WHERE h.id = ?`, d.HookID)); err != nil {
+			if h, err = scanBuildHook(s.row(ctx, `SELECT `+buildHookColumns+` FROM build_hooks h WHERE h.id = ?`, d.HookID)); err != nil {
 				return nil, next, wrapped(err)
 			}
 			hooks[d.HookID] = h
@@ -208,7 +208,7 @@ func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []
 		due[i].Of = h
 	}
 	var at int64
-	err = s.reads.QueryRowContext(ctx, `SELECT COALESCE(min(due_at), 0) FROM builds WHERE due_at > ?`, micros(now)).Scan(&at)
+	err = s.row(ctx, `SELECT COALESCE(min(due_at), 0) FROM builds WHERE due_at > ?`, micros(now)).Scan(&at)
 	if len(due) == limit {
 		at = micros(now)
 	}
@@ -216,14 +216,14 @@ func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []
 }
 
 // MoveBuild implements app.BuildStore.
-func (s *Store) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
+func (s *buildStore) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		live := b.State.Live()
 		if !live {
 			b.DueAt = time.Time{}
 		}
 		n, err := t.count(`UPDATE builds SET live = ?, state = ?, words = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
-			WHERE id = ? AND version = ?`, truth(live), string(b.State), b.Words, string(b.Final), b.Tries, micros(b.ReadyAt), micros(b.EndAt), micros(b.EndedAt),
+			WHERE id = ? AND version = ?`, flag(live), string(b.State), b.Words, string(b.Final), b.Tries, micros(b.ReadyAt), micros(b.EndAt), micros(b.EndedAt),
 			micros(b.RetryAt), micros(b.DueAt), b.ID, b.Version)
 		if done = n > 0; err != nil || !done {
 			return err

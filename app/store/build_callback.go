@@ -12,12 +12,12 @@ import (
 )
 
 // buildCallbacks are what builds are to be told.
-type buildCallbacks struct{ s *Store }
+type buildCallbacks struct{ s *buildStore }
 
 var _ app.DeliveryQueue = buildCallbacks{}
 
 // BuildCallbacks implements app.BuildStore.
-func (s *Store) BuildCallbacks() app.DeliveryQueue { return buildCallbacks{s} }
+func (s *buildStore) BuildCallbacks() app.DeliveryQueue { return buildCallbacks{s} }
 
 // sealedCall is where a build is to be told, as it lies in the table.
 type sealedCall struct {
@@ -27,7 +27,7 @@ type sealedCall struct {
 
 func buildCallPlace(name string) string { return "build_callbacks/" + name }
 
-func (s *Store) sealCall(b *app.BuildBegin) sealedCall {
+func (s *buildStore) sealCall(b *app.BuildBegin) sealedCall {
 	switch {
 	case b == nil:
 		return sealedCall{url: []byte{}}
@@ -65,7 +65,7 @@ func tellBuild(t *tx, tenant string, n app.BuildNews) error {
 
 const callbackColumns = `c.id, c.state, c.outcome, c.attempts, c.queued_at, c.next_at, c.ended_at, c.status, c.took, c.code, c.error`
 
-func (s *Store) scanCallback(row scanner, more ...any) (c app.BuildCallback, err error) {
+func (s *buildStore) scanCallback(row scanner, more ...any) (c app.BuildCallback, err error) {
 	var queued, next, ended, took int64
 	err = row.Scan(append([]any{&c.ID, &c.State, &c.Outcome, &c.Attempts, &queued, &next, &ended, &c.Status, &took, &c.Code, &c.Error}, more...)...)
 	c.QueuedAt, c.EndedAt, c.Took = fromMicros(queued), fromMicros(ended), time.Duration(took)*time.Microsecond
@@ -76,12 +76,12 @@ func (s *Store) scanCallback(row scanner, more ...any) (c app.BuildCallback, err
 	return c, err
 }
 
-func (s *Store) callbackID(id int64) string {
+func (s *buildStore) callbackID(id int64) string {
 	return fmt.Sprintf("%s%s_%d", app.BuildCallbackMark, s.installation, id)
 }
 
 // toldOf puts to builds what they were told.
-func (s *Store) toldOf(ctx context.Context, list []app.Build) error {
+func (s *buildStore) toldOf(ctx context.Context, list []app.Build) error {
 	at, args := map[int64]*app.Build{}, []any{}
 	for i, b := range list {
 		at[b.ID] = &list[i]
@@ -170,7 +170,7 @@ func (r *callbackRow) scan(row scanner) error {
 }
 
 // due opens what is sealed; what does not open is an error of this callback alone.
-func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
+func (r *callbackRow) due(s *buildStore, now time.Time) app.DueDelivery {
 	d := r.DueDelivery
 	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), app.DeliveryWaiting, fromMicros(r.queued), &app.BuildNews{}
 	d.Err = json.Unmarshal(r.payload, d.Told)
@@ -178,7 +178,7 @@ func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
 		if len(sealed) == 0 {
 			return nil
 		}
-		b, err := s.open(sealed, place)
+		b, err := s.unseal(sealed, place)
 		if err != nil {
 			d.Err = err
 		}

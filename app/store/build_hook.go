@@ -40,7 +40,7 @@ func buildTokenPlace(id string) string  { return "build_hook_tokens/" + id }
 func buildStatusPlace(id string) string { return "build_hook_statuses/" + id }
 
 // BuildHooks implements app.BuildStore.
-func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error) {
+func (s *buildStore) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error) {
 	list := []app.BuildHook{}
 	err := s.each(ctx, func(row scanner) error {
 		h, err := scanBuildHook(row)
@@ -53,8 +53,8 @@ func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook,
 const oneBuildHook = `SELECT ` + buildHookColumns + ` FROM build_hooks h WHERE h.tenant = ? AND h.name = ? AND h.deleted_at = 0`
 
 // BuildHook implements app.BuildStore.
-func (s *Store) BuildHook(ctx context.Context, tenant, name string) (app.BuildHook, error) {
-	h, err := scanBuildHook(s.reads.QueryRowContext(ctx, oneBuildHook, tenant, name))
+func (s *buildStore) BuildHook(ctx context.Context, tenant, name string) (app.BuildHook, error) {
+	h, err := scanBuildHook(s.row(ctx, oneBuildHook, tenant, name))
 	if isNoRows(err) {
 		return h, errNoBuildHook(name)
 	}
@@ -70,9 +70,9 @@ func buildHook(t *tx, tenant, name string) (app.BuildHook, error) {
 }
 
 // BuildHookAt implements app.BuildStore.
-func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error) {
+func (s *buildStore) BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error) {
 	var current, old []byte
-	h, err = scanBuildHook(s.reads.QueryRowContext(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
+	h, err = scanBuildHook(s.row(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
 	if isNoRows(err) {
 		return h, nil, app.Errorf(app.ENotFound, "There is no such build hook.")
 	}
@@ -84,7 +84,7 @@ func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h ap
 		sealed = append(sealed, old)
 	}
 	for _, b := range sealed {
-		secret, err := s.open(b, buildSecretPlace(id))
+		secret, err := s.unseal(b, buildSecretPlace(id))
 		if err != nil {
 			return h, nil, err
 		}
@@ -94,20 +94,20 @@ func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h ap
 }
 
 // BuildTokenKey implements app.BuildStore.
-func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
+func (s *buildStore) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 	var sealed []byte
-	err := s.reads.QueryRowContext(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
+	err := s.row(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
 	if isNoRows(err) {
 		return nil, app.Errorf(app.ENotFound, "There is no such build hook.")
 	}
 	if err != nil {
 		return nil, wrapped(err)
 	}
-	return s.open(sealed, buildTokenPlace(id))
+	return s.unseal(sealed, buildTokenPlace(id))
 }
 
 // SaveBuildHook implements app.BuildStore.
-func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error) {
+func (s *buildStore) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		was, err := buildHook(t, who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {
@@ -143,7 +143,7 @@ func buildHookFacts(h app.BuildHook, secret bool) map[string]any {
 	return facts
 }
 
-func (s *Store) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now time.Time) error {
+func (s *buildStore) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now time.Time) error {
 	var n int
 	if err := t.row(`SELECT count(*) FROM build_hooks WHERE tenant = ? AND deleted_at = 0`, who.Tenant).Scan(&n); err != nil {
 		return err
@@ -172,12 +172,12 @@ func (s *Store) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now t
 			refused_at, refused, created_by, created_at, changed_at, deleted_at, status_token, status_api)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, ?, 0, 0, '', ?, ?, ?, 0, ?, ?)`,
 		c.ID, who.Tenant, c.Name, c.System, owner, jsonText(rules), s.seal([]byte(secret), buildSecretPlace(c.ID)), micros(now),
-		s.seal(c.TokenKey, buildTokenPlace(c.ID)), truth(c.Enabled == nil || *c.Enabled), who.Name(), micros(now), micros(now),
+		s.seal(c.TokenKey, buildTokenPlace(c.ID)), flag(c.Enabled == nil || *c.Enabled), who.Name(), micros(now), micros(now),
 		s.sealStatus(c.StatusToken, c.ID), api)
 }
 
 // sealStatus seals the token of commit statuses; no token is stored as nothing.
-func (s *Store) sealStatus(token *string, id string) []byte {
+func (s *buildStore) sealStatus(token *string, id string) []byte {
 	if token == nil || *token == "" {
 		return []byte{}
 	}
@@ -190,7 +190,7 @@ func dropStatuses(t *tx, hook, why string, now time.Time) error {
 		AND build IN (SELECT id FROM builds WHERE hook = ?)`, micros(now), string(app.ECancelled), why, hook)
 }
 
-func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
+func (s *buildStore) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
 	set, args := `changed_at = ?`, []any{micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
@@ -203,7 +203,7 @@ func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, n
 		change(`rules = ?`, jsonText(slices.Concat([]app.BuildRule{}, *c.Rules)))
 	}
 	if c.Enabled != nil {
-		change(`enabled = ?`, truth(*c.Enabled))
+		change(`enabled = ?`, flag(*c.Enabled))
 	}
 	if c.StatusAPI != nil {
 		// Checked before, and again here: another may have given the token meanwhile, for where the API was.
@@ -232,7 +232,7 @@ func (s *Store) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, n
 }
 
 // DeleteBuildHook implements app.BuildStore.
-func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
+func (s *buildStore) DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		h, err := buildHook(t, who.Tenant, name)
 		if err != nil {
@@ -260,9 +260,9 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 }
 
 // NoteBuildRefused implements app.BuildStore.
-func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error {
+func (s *buildStore) NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error {
 	var last int64
-	err := s.reads.QueryRowContext(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
+	err := s.row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
 	if isNoRows(err) || err == nil && last > 0 && now.Sub(fromMicros(last)).Abs() < 10*time.Second {
 		return nil // whoever sends much that is wrong shall not make us write much
 	}

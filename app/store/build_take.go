@@ -9,7 +9,7 @@ import (
 )
 
 // TakeBuild implements app.BuildStore. Nobody else commits before it ends, so what it reads is how things stand.
-func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.BuildDone, err error) {
+func (s *buildStore) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.BuildDone, err error) {
 	var sealed []byte
 	if o.Replay == 0 {
 		sealed = s.seal(o.Body, buildBodyPlace(o.Hook.ID, o.Uniq))
@@ -234,14 +234,14 @@ func scanBuildTaken(row scanner, more ...any) (d app.BuildTaken, err error) {
 }
 
 // NoteBuildTaken implements app.BuildStore.
-func (s *Store) NoteBuildTaken(ctx context.Context, d app.BuildTaken) error {
+func (s *buildStore) NoteBuildTaken(ctx context.Context, d app.BuildTaken) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Words, d.ID)
 	})
 }
 
 // BuildDeliveries implements app.BuildStore.
-func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]app.BuildTaken, error) {
+func (s *buildStore) BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]app.BuildTaken, error) {
 	h, err := s.BuildHook(ctx, tenant, hook)
 	if err != nil {
 		return nil, err
@@ -257,13 +257,13 @@ func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before
 }
 
 // BuildDelivery implements app.BuildStore.
-func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d app.BuildTaken, uniq string, err error) {
+func (s *buildStore) BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d app.BuildTaken, uniq string, err error) {
 	h, err := s.BuildHook(ctx, tenant, hook)
 	if err != nil {
 		return d, "", err
 	}
 	var sealed []byte
-	d, err = scanBuildTaken(s.reads.QueryRowContext(ctx, `SELECT `+buildTakenColumns+`, d.uniq, d.body FROM build_deliveries d JOIN build_hooks h ON h.id = d.hook
+	d, err = scanBuildTaken(s.row(ctx, `SELECT `+buildTakenColumns+`, d.uniq, d.body FROM build_deliveries d JOIN build_hooks h ON h.id = d.hook
 		WHERE d.hook = ? AND d.id = ?`, h.ID, id), &uniq, &sealed)
 	if isNoRows(err) {
 		return d, "", errNoBuildDelivery(id)
@@ -271,13 +271,13 @@ func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64
 	if err != nil {
 		return d, "", wrapped(err)
 	}
-	body, err := s.open(sealed, buildBodyPlace(h.ID, uniq))
+	body, err := s.unseal(sealed, buildBodyPlace(h.ID, uniq))
 	d.Body = string(body)
 	return d, uniq, err
 }
 
 // ForgetBuilds implements app.BuildStore.
-func (s *Store) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, err error) {
+func (s *buildStore) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, err error) {
 	old := micros(now.Add(-app.BuildMemory))
 	err = s.write(ctx, func(t *tx) error {
 		forgot = 0

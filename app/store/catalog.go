@@ -7,7 +7,7 @@ import (
 )
 
 // RecordCatalog implements app.CatalogStore.
-func (s *Store) RecordCatalog(ctx context.Context, versions []app.CatalogVersion) (written int, err error) {
+func (s *catalogStore) RecordCatalog(ctx context.Context, versions []app.CatalogVersion) (written int, err error) {
 	type entry struct{ kind, name string }
 	type last struct {
 		number int
@@ -58,16 +58,16 @@ func (s *Store) RecordCatalog(ctx context.Context, versions []app.CatalogVersion
 }
 
 // CatalogVersions implements app.CatalogStore.
-func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
+func (s *catalogStore) CatalogVersions(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `text`, kind, name)
 }
 
 // CatalogHashes implements app.CatalogStore.
-func (s *Store) CatalogHashes(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
+func (s *catalogStore) CatalogHashes(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `''`, kind, name)
 }
 
-func (s *Store) catalogVersions(ctx context.Context, text, kind, name string) ([]app.CatalogVersion, error) {
+func (s *catalogStore) catalogVersions(ctx context.Context, text, kind, name string) ([]app.CatalogVersion, error) {
 	list := []app.CatalogVersion{}
 	err := s.each(ctx, func(row scanner) error {
 		v := app.CatalogVersion{Kind: kind, Name: name}

@@ -19,16 +19,9 @@ func scanEntry(row scanner) (app.CatalogRevision, error) {
 	return r, err
 }
 
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // OwnCatalogRevision implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
+func (s *catalogStore) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
+	err = s.row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
 	if isNoRows(err) {
 		return 0, nil
 	}
@@ -37,7 +30,7 @@ func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision
 
 // OwnCatalog implements app.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
-func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []app.CatalogRevision, revision int64, err error) {
+func (s *catalogStore) OwnCatalog(ctx context.Context, tenant string) (list []app.CatalogRevision, revision int64, err error) {
 	list = []app.CatalogRevision{}
 	err = s.each(ctx, func(row scanner) error {
 		r, err := scanEntry(row)
@@ -51,7 +44,7 @@ func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []app.Catal
 }
 
 // OwnProviders implements app.OwnCatalogStore.
-func (s *Store) OwnProviders(ctx context.Context) (map[string][]app.CatalogRevision, error) {
+func (s *catalogStore) OwnProviders(ctx context.Context) (map[string][]app.CatalogRevision, error) {
 	by := map[string][]app.CatalogRevision{}
 	err := s.each(ctx, func(row scanner) error {
 		var tenant string
@@ -74,7 +67,7 @@ func (w withFirst) Scan(dest ...any) error {
 }
 
 // OwnCatalogHistory implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]app.CatalogRevision, error) {
+func (s *catalogStore) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]app.CatalogRevision, error) {
 	list := []app.CatalogRevision{}
 	err := s.each(ctx, func(row scanner) error {
 		r, err := scanEntry(row)
@@ -85,8 +78,8 @@ func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.Cata
 }
 
 // OwnCatalogVersion implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (app.CatalogRevision, error) {
-	r, err := scanEntry(s.reads.QueryRowContext(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
+func (s *catalogStore) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (app.CatalogRevision, error) {
+	r, err := scanEntry(s.row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if isNoRows(err) {
 		return r, &app.Error{Code: app.ENotFound, Field: "number", Message: fmt.Sprintf("There is no version %d of %s %s among your own entries.", number, k.Kind, k.Name)}
@@ -95,7 +88,7 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.Cata
 }
 
 // SaveOwnCatalog implements app.OwnCatalogStore.
-func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCatalogSave) (revision int64, err error) {
+func (s *catalogStore) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCatalogSave) (revision int64, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		latest := map[app.CatalogKey]app.CatalogRevision{}
 		head := int64(0)
@@ -166,7 +159,7 @@ func saveEntry(t *tx, who app.Actor, was, e app.CatalogRevision) error {
 	}
 	if err := t.exec(`INSERT INTO catalog_entries (tenant, kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr, latest)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, who.Tenant, e.Kind, e.Name, e.Number, e.Revision, micros(e.At), e.By, e.Note, e.Text,
-		bit(e.Gone), bit(e.Trusted), bit(e.Coopr)); err != nil {
+		flag(e.Gone), flag(e.Trusted), flag(e.Coopr)); err != nil {
 		return err
 	}
 	act := "catalog.save"
@@ -192,7 +185,7 @@ func freeAccount(t *tx, tenant, provider string) error {
 }
 
 // ProviderUse implements app.OwnCatalogStore.
-func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (app.ProviderUse, error) {
+func (s *catalogStore) ProviderUse(ctx context.Context, tenant, provider string) (app.ProviderUse, error) {
 	return providerUse(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, tenant, provider)
 }
 
@@ -230,7 +223,7 @@ func providerUse(each func(f func(scanner) error, query string, args ...any) err
 }
 
 // CatalogUse implements app.OwnCatalogStore.
-func (s *Store) CatalogUse(ctx context.Context, tenant string) (app.CatalogUse, error) {
+func (s *catalogStore) CatalogUse(ctx context.Context, tenant string) (app.CatalogUse, error) {
 	u := app.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.each(ctx, func(row scanner) error {
 		var template, provider string
@@ -252,7 +245,7 @@ const lastTemplates = `SELECT v.name, v.number, v.hash FROM catalog_templates v 
 	AND v.number = (SELECT max(w.number) FROM catalog_templates w WHERE w.tenant = v.tenant AND w.name = v.name)`
 
 // RecordTemplates implements app.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
-func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error {
+func (s *catalogStore) RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error {
 	had := map[string]string{}
 	err := s.each(ctx, func(row scanner) error {
 		var name string
@@ -295,7 +288,7 @@ func recordTemplates(t *tx, tenant string, versions []app.CatalogVersion) error 
 }
 
 // TemplateHistory implements app.OwnCatalogStore.
-func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error) {
+func (s *catalogStore) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error) {
 	column := `''`
 	if text {
 		column = `text`

@@ -9,7 +9,7 @@ import (
 )
 
 // KeepChanges implements app.ChangesStore.
-func (s *Store) KeepChanges(ctx context.Context, w app.WorkerID, all []app.FencedChanges) error {
+func (s *clusterStore) KeepChanges(ctx context.Context, w app.WorkerID, all []app.FencedChanges) error {
 	return s.write(ctx, func(t *tx) error {
 		for _, c := range all {
 			err := t.exec(`INSERT INTO service_changes (cluster, node, service, tenant, at, changes)
@@ -26,7 +26,7 @@ func (s *Store) KeepChanges(ctx context.Context, w app.WorkerID, all []app.Fence
 }
 
 // ServiceChanges implements app.ChangesStore.
-func (s *Store) ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]app.ServiceChanges, error) {
+func (s *clusterStore) ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]app.ServiceChanges, error) {
 	var list []app.ServiceChanges
 	err := s.each(ctx, func(row scanner) error {
 		var c app.ServiceChanges

@@ -8,7 +8,7 @@ import (
 )
 
 // ChatOnce implements app.ChatStore.
-func (s *Store) ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error) {
+func (s *chatStore) ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		first = true
 		if err := t.exec(`DELETE FROM chat_once WHERE at < ?`, micros(before)); err != nil {
@@ -27,7 +27,7 @@ func (s *Store) ChatOnce(ctx context.Context, keys []string, now, before time.Ti
 }
 
 // SaveCard implements app.ChatStore.
-func (s *Store) SaveCard(ctx context.Context, c app.ChatCard, before time.Time) error {
+func (s *chatStore) SaveCard(ctx context.Context, c app.ChatCard, before time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`DELETE FROM chat_cards WHERE at < ?`, micros(before)); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s *Store) SaveCard(ctx context.Context, c app.ChatCard, before time.Time) 
 }
 
 // Cards implements app.ChatStore.
-func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCard, error) {
+func (s *chatStore) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCard, error) {
 	var list []app.ChatCard
 	err := s.each(ctx, func(row scanner) error {
 		var c app.ChatCard
@@ -56,7 +56,7 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCa
 }
 
 // ShownCard implements app.ChatStore.
-func (s *Store) ShownCard(ctx context.Context, c app.ChatCard) error {
+func (s *chatStore) ShownCard(ctx context.Context, c app.ChatCard) error {
 	return s.write(ctx, func(t *tx) error {
 		if c.Message != "" {
 			if err := t.exec(`INSERT INTO chat_places (kind, team, tenant, cluster, channel, message) SELECT kind, team, tenant, cluster, ?, ? FROM chat_cards WHERE id = ?
@@ -70,7 +70,7 @@ func (s *Store) ShownCard(ctx context.Context, c app.ChatCard) error {
 }
 
 // SaveAsk implements app.ChatStore.
-func (s *Store) SaveAsk(ctx context.Context, a app.ChatAsk) error {
+func (s *chatStore) SaveAsk(ctx context.Context, a app.ChatAsk) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
 			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, micros(a.At), a.Request, a.Tenant); err != nil {
@@ -104,6 +104,6 @@ func askEnded(t *tx, request int64, tenant, cluster string, status app.RequestSt
 }
 
 // DropCard implements app.ChatStore.
-func (s *Store) DropCard(ctx context.Context, id int64) error {
+func (s *chatStore) DropCard(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *tx) error { return t.exec(`DELETE FROM chat_cards WHERE id = ?`, id) })
 }

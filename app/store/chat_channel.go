@@ -25,7 +25,7 @@ const channelByID = `SELECT ` + channelColumns + ` FROM chat_channels c WHERE c.
 const mostChannels = 1000
 
 // SaveChannel implements app.ChatWorkspaceStore.
-func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChannel) (is app.ChatChannel, err error) {
+func (s *chatStore) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChannel) (is app.ChatChannel, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		is = c
 		var before any
@@ -89,7 +89,7 @@ func dropApprovalsAt(t *tx, kind, team, channel, except string) error {
 }
 
 // DropChannel implements app.ChatWorkspaceStore.
-func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error {
+func (s *chatStore) DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		was, err := scanChannel(t.row(channelByID, kind, team, channel))
 		if err != nil {
@@ -110,12 +110,12 @@ func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, chan
 }
 
 // Channel implements app.ChatWorkspaceStore.
-func (s *Store) Channel(ctx context.Context, kind, team, channel string) (app.ChatChannel, error) {
-	return scanChannel(s.reads.QueryRowContext(ctx, channelByID, kind, team, channel))
+func (s *chatStore) Channel(ctx context.Context, kind, team, channel string) (app.ChatChannel, error) {
+	return scanChannel(s.row(ctx, channelByID, kind, team, channel))
 }
 
 // SetApprovals implements app.ChatWorkspaceStore. Requests that are shown elsewhere are shown anew at the new place.
-func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p app.ChatApprovals) error {
+func (s *chatStore) SetApprovals(ctx context.Context, who app.Actor, p app.ChatApprovals) error {
 	return s.write(ctx, func(t *tx) error {
 		var before, after any
 		was, err := scanApprovals(t.row(approvalsOf, p.Tenant))
@@ -158,8 +158,8 @@ func scanApprovals(row scanner) (p app.ChatApprovals, err error) {
 }
 
 // Approvals implements app.ChatWorkspaceStore.
-func (s *Store) Approvals(ctx context.Context, tenant string) (app.ChatApprovals, error) {
-	return scanApprovals(s.reads.QueryRowContext(ctx, approvalsOf, tenant))
+func (s *chatStore) Approvals(ctx context.Context, tenant string) (app.ChatApprovals, error) {
+	return scanApprovals(s.row(ctx, approvalsOf, tenant))
 }
 
 // dropChatsOf takes what a tenant has of chats.

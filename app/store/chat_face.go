@@ -23,10 +23,10 @@ const (
 const mostLookedThrough = 500
 
 // GatherChat implements app.ChatFaceStore. Where nothing has happened it writes nothing.
-func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
+func (s *chatStore) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	for {
 		var some bool
-		if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
+		if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
 			OR EXISTS (SELECT 1 FROM events WHERE seq > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, chatNoticed, chatEvents).Scan(&some); err != nil || !some {
 			return err
 		}
@@ -193,14 +193,8 @@ func gatherEvents(t *tx, kind string, now time.Time) error {
 		micros(now), kind, from, top, app.EventStep)
 }
 
-// homeTurns marks the home of somebody who is linked to an account, or is no more.
-func homeTurns(t *tx, kind, external string, at time.Time) error {
-	team, person, _ := strings.Cut(external, "/")
-	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, micros(at), kind, team, person)
-}
-
 // ChatTells implements app.ChatFaceStore.
-func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
+func (s *chatStore) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
 	var list []app.ChatTell
 	err := s.each(ctx, func(row scanner) error {
 		var c app.ChatTell
@@ -222,7 +216,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 }
 
 // BeginTell implements app.ChatFaceStore.
-func (s *Store) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
+func (s *chatStore) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
 			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, micros(until), micros(now), c.ID, c.Tries, micros(now))
@@ -233,14 +227,14 @@ func (s *Store) BeginTell(ctx context.Context, c app.ChatTell, now, until time.T
 }
 
 // EndTell implements app.ChatFaceStore.
-func (s *Store) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
+func (s *chatStore) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, micros(next), id)
 	})
 }
 
 // SaveHome implements app.ChatFaceStore.
-func (s *Store) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
+func (s *chatStore) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, person) DO UPDATE SET tenant = excluded.tenant, user_name = excluded.user_name, shown = excluded.shown,
@@ -250,7 +244,7 @@ func (s *Store) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) e
 }
 
 // StaleHomes implements app.ChatFaceStore.
-func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
+func (s *chatStore) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
 	var list []app.ChatHome
 	err := s.each(ctx, func(row scanner) error {
 		var h app.ChatHome
@@ -265,7 +259,7 @@ func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.T
 }
 
 // DropHome implements app.ChatFaceStore.
-func (s *Store) DropHome(ctx context.Context, kind, team, person string) error {
+func (s *chatStore) DropHome(ctx context.Context, kind, team, person string) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)
 	})

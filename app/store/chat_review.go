@@ -12,12 +12,12 @@ const unshown = ` FROM chat_approvals a JOIN requests r ON r.tenant = a.tenant A
 	WHERE a.kind = ? AND NOT EXISTS (SELECT 1 FROM chat_reviews c WHERE c.request = r.id)`
 
 // OpenReviews implements app.ChatReviewStore. Mostly there is nothing to write.
-func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.Time) error {
+func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before time.Time) error {
 	var n, old int
-	if err := s.reads.QueryRowContext(ctx, `SELECT count(*)`+unshown, kind).Scan(&n); err != nil {
+	if err := s.row(ctx, `SELECT count(*)`+unshown, kind).Scan(&n); err != nil {
 		return err
 	}
-	if err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM chat_reviews WHERE ended = 1 AND at < ?`, micros(before)).Scan(&old); err != nil {
+	if err := s.row(ctx, `SELECT count(*) FROM chat_reviews WHERE ended = 1 AND at < ?`, micros(before)).Scan(&old); err != nil {
 		return err
 	}
 	if n == 0 && old == 0 {
@@ -53,7 +53,7 @@ func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.T
 }
 
 // ChatReviews implements app.ChatReviewStore.
-func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]app.ChatReview, error) {
+func (s *chatStore) ChatReviews(ctx context.Context, kind, team string, limit int) ([]app.ChatReview, error) {
 	var list []app.ChatReview
 	err := s.each(ctx, func(row scanner) error {
 		var c app.ChatReview
@@ -70,7 +70,7 @@ func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) (
 }
 
 // ShownReview implements app.ChatReviewStore.
-func (s *Store) ShownReview(ctx context.Context, c app.ChatReview, ended bool) error {
+func (s *chatStore) ShownReview(ctx context.Context, c app.ChatReview, ended bool) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,
 			c.Channel, c.Message, c.Shown, micros(c.ShownAt), flag(ended), c.ID)

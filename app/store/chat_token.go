@@ -9,10 +9,10 @@ import (
 )
 
 // WorkspaceTokens implements app.ChatWorkspaceStore.
-func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k app.ChatTokens, err error) {
+func (s *chatStore) WorkspaceTokens(ctx context.Context, kind, team string) (k app.ChatTokens, err error) {
 	var access, refresh []byte
 	var expires int64
-	err = s.reads.QueryRowContext(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
+	err = s.row(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
 	if isNoRows(err) || err == nil && len(access) == 0 {
 		return k, app.Errorf(app.ENotFound, "There are no tokens of this workspace.")
 	}
@@ -24,7 +24,7 @@ func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k app.C
 		place  string
 		into   *string
 	}{{access, chatAccessPlace(kind, team), &k.Access}, {refresh, chatRefreshPlace(kind, team), &k.Refresh}} {
-		b, err := s.keyring.open(v.sealed, v.place)
+		b, err := s.unseal(v.sealed, v.place)
 		if err != nil {
 			return k, err
 		}
@@ -35,7 +35,7 @@ func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k app.C
 }
 
 // HoldRefresh implements app.ChatWorkspaceStore.
-func (s *Store) HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (mine bool, err error) {
+func (s *chatStore) HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (mine bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE chat_workspaces SET holder = ?, held_until = ? WHERE kind = ? AND team = ? AND version = ? AND held_until <= ?`,
 			holder, micros(until), kind, team, version, micros(now))
@@ -46,7 +46,7 @@ func (s *Store) HoldRefresh(ctx context.Context, kind, team string, version int6
 }
 
 // Refreshed implements app.ChatWorkspaceStore.
-func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64, k app.ChatTokens, at time.Time) error {
+func (s *chatStore) Refreshed(ctx context.Context, kind, team string, version int64, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(kind, team, k)
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE chat_workspaces SET access = ?, refresh = ?, expires_at = ?, version = version + 1, holder = '', held_until = 0, changed_at = ?
@@ -59,7 +59,7 @@ func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64,
 }
 
 // WorkspacesDue implements app.ChatWorkspaceStore.
-func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []app.ChatWorkspace, err error) {
+func (s *chatStore) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []app.ChatWorkspace, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		w, err := scanWorkspace(row)
 		list = append(list, w)
@@ -70,7 +70,7 @@ func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time
 }
 
 // NoteLink implements app.ChatWorkspaceStore.
-func (s *Store) NoteLink(ctx context.Context, l app.ChatLink) error {
+func (s *chatStore) NoteLink(ctx context.Context, l app.ChatLink) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`DELETE FROM chat_links WHERE seen_at < ?`, micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Store) NoteLink(ctx context.Context, l app.ChatLink) error {
 }
 
 // ChatLinks implements app.ChatWorkspaceStore.
-func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]app.ChatLink, error) {
+func (s *chatStore) ChatLinks(ctx context.Context, kind string, since time.Time) ([]app.ChatLink, error) {
 	list := []app.ChatLink{}
 	err := s.each(ctx, func(row scanner) error {
 		var l app.ChatLink
@@ -96,7 +96,7 @@ func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]
 }
 
 // LinkByEmail implements app.ChatStore; the whole check is made in the transaction that links.
-func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
+func (s *chatStore) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		linked = false
 		if _, _, err := scanIdentity(t.each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {

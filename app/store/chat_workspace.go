@@ -12,7 +12,7 @@ func chatAccessPlace(kind, team string) string  { return "chat_access/" + kind +
 func chatRefreshPlace(kind, team string) string { return "chat_refresh/" + kind + "/" + team }
 
 // sealChat seals the tokens of a workspace.
-func (s *Store) sealChat(kind, team string, k app.ChatTokens) (access, refresh []byte) {
+func (s *chatStore) sealChat(kind, team string, k app.ChatTokens) (access, refresh []byte) {
 	return s.seal([]byte(k.Access), chatAccessPlace(kind, team)), s.seal([]byte(k.Refresh), chatRefreshPlace(kind, team))
 }
 
@@ -32,7 +32,7 @@ func scanWorkspace(row scanner) (w app.ChatWorkspace, err error) {
 }
 
 // SaveChatInstall implements app.ChatWorkspaceStore.
-func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInstall) error {
+func (s *chatStore) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInstall) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`DELETE FROM chat_installs WHERE expires_at < ?`, micros(i.At.Add(-24*time.Hour))); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInst
 }
 
 // UseChatInstall implements app.ChatWorkspaceStore.
-func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
+func (s *chatStore) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		var i app.ChatInstall
 		var expires, used int64
@@ -73,7 +73,7 @@ func workspace(t *tx, kind, team string) (app.ChatWorkspace, error) {
 }
 
 // SaveWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
+func (s *chatStore) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.write(ctx, func(t *tx) error {
 		if err := tenantOpen(t, w.Tenant); err != nil {
@@ -112,7 +112,7 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWork
 }
 
 // SaveFixedWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
+func (s *chatStore) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
@@ -158,7 +158,7 @@ func dropChatShown(t *tx, kind, team string) error {
 }
 
 // Workspaces implements app.ChatWorkspaceStore.
-func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]app.ChatWorkspace, error) {
+func (s *chatStore) Workspaces(ctx context.Context, kind, tenant string) ([]app.ChatWorkspace, error) {
 	list := []app.ChatWorkspace{}
 	at := map[string]int{}
 	where, args := `w.kind = ?`, []any{kind}
@@ -186,8 +186,8 @@ func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]app.Chat
 }
 
 // Workspace implements app.ChatWorkspaceStore.
-func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error) {
-	w, err := scanWorkspace(s.reads.QueryRowContext(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
+func (s *chatStore) Workspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error) {
+	w, err := scanWorkspace(s.row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 	if app.CodeOf(err) == app.ENotFound && enterprise != "" && enterprise != team {
 		return s.Workspace(ctx, kind, enterprise, "")
 	}
@@ -195,7 +195,7 @@ func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (a
 }
 
 // ChangeWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
+func (s *chatStore) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		was, err := workspace(t, kind, team)
 		if err != nil {
@@ -211,7 +211,7 @@ func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team s
 }
 
 // EndWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
+func (s *chatStore) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		was, err := workspace(t, kind, team)
 		if app.CodeOf(err) == app.ENotFound || err == nil && was.State == state {
@@ -241,7 +241,7 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 }
 
 // NoteWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h app.ChatHealth) error {
+func (s *chatStore) NoteWorkspace(ctx context.Context, kind, team string, h app.ChatHealth) error {
 	var sets []string
 	var args []any
 	set := func(text string, a ...any) { sets, args = append(sets, text), append(args, a...) }

@@ -8,7 +8,7 @@ import (
 )
 
 // RenameCluster implements app.LifeStore.
-func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
+func (s *clusterStore) RenameCluster(ctx context.Context, r app.ClusterRename) error {
 	return s.write(ctx, func(t *tx) error {
 		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
 }
 
 // TransferCluster implements app.LifeStore.
-func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) error {
+func (s *clusterStore) TransferCluster(ctx context.Context, r app.ClusterTransfer) error {
 	return s.write(ctx, func(t *tx) error {
 		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {

@@ -54,7 +54,7 @@ var clusterOrders = map[app.ClusterSort]struct{ key, beyond, by string }{
 const leaseKey = "CASE WHEN c.expires_at = 0 THEN 9223372036854775807 ELSE c.expires_at END"
 
 // CountClusters implements app.ClusterStore.
-func (s *Store) CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error) {
+func (s *clusterStore) CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error) {
 	f.Status = ""
 	where, args := clustersWhere(tenant, f)
 	c := app.ClusterCounts{By: map[app.ClusterStatus]int{}}
@@ -72,7 +72,7 @@ func (s *Store) CountClusters(ctx context.Context, tenant string, f app.ClusterF
 		return c, err
 	}
 	var nothing float64
-	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(sum(c.cost_per_hour), 0.0) FROM clusters c WHERE `+where+` AND `+costsNothing, args...).Scan(&nothing)
+	err = s.row(ctx, `SELECT coalesce(sum(c.cost_per_hour), 0.0) FROM clusters c WHERE `+where+` AND `+costsNothing, args...).Scan(&nothing)
 	c.CostPerHour = rounded(c.CostPerHour - nothing)
 	return c, err
 }

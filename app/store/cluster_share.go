@@ -81,11 +81,11 @@ func readableBuild(r *app.ClusterReader) (clause string, args []any) {
 }
 
 // ReadableCluster implements app.SharingStore.
-func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error) {
+func (s *clusterStore) ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error) {
 	may, mine := readable(&r)
 	shared, of := sharedWith(&r)
 	var access app.Access
-	c, err := scanCluster(s.reads.QueryRowContext(ctx, `SELECT `+clusterColumns+`, `+shared+` FROM clusters c
+	c, err := scanCluster(s.row(ctx, `SELECT `+clusterColumns+`, `+shared+` FROM clusters c
 		WHERE c.tenant = ? AND (c.id = ? OR c.name = ? AND c.deleted_at = 0 AND c.pool = 0)`+may+` ORDER BY CASE WHEN c.id = ? THEN 0 ELSE 1 END LIMIT 1`,
 		slices.Concat(of, []any{r.Tenant, id, id}, mine, []any{id})...), &access)
 	c.Access = accessOf(&r, c, access)
@@ -96,7 +96,7 @@ func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id str
 const mostOpenFor = 1000
 
 // OpenFor implements app.SharingStore. Which they are is up to JSON that only Go reads; LIKE leaves few of them.
-func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error) {
+func (s *clusterStore) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error) {
 	groups := make([]any, len(r.Groups))
 	for i, g := range r.Groups {
 		groups[i] = listed(g)
@@ -151,7 +151,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 }
 
 // ClusterSharing implements app.SharingStore.
-func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (app.ClusterSharing, error) {
+func (s *clusterStore) ClusterSharing(ctx context.Context, tenant, cluster string) (app.ClusterSharing, error) {
 	c, err := s.Cluster(ctx, tenant, cluster)
 	if err != nil {
 		return app.ClusterSharing{}, err
@@ -171,7 +171,7 @@ func sharingOf(each func(func(scanner) error, string, ...any) error, c app.Clust
 }
 
 // ShareCluster implements app.SharingStore.
-func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change app.SharingChange, most int, at time.Time) (after app.ClusterSharing, err error) {
+func (s *clusterStore) ShareCluster(ctx context.Context, who app.Actor, cluster string, change app.SharingChange, most int, at time.Time) (after app.ClusterSharing, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		c, err := live(t, who.Tenant, cluster)
 		if err != nil {
@@ -244,27 +244,9 @@ func knownGroup(t *tx, tenant, group, field string) error {
 	return err
 }
 
-// groupOwnsNothing refuses to delete a group that owns clusters: its members would lose them.
-func groupOwnsNothing(t *tx, tenant, group string) error {
-	var name string
-	err := t.row(`SELECT name FROM clusters WHERE tenant = ? AND owner_group = ? AND deleted_at = 0 ORDER BY number LIMIT 1`, tenant, group).Scan(&name)
-	if isNoRows(err) {
-		return nil
-	}
-	if err == nil {
-		err = &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("The group %s owns the cluster %s.", group, name), Hint: "Transfer or delete its clusters first."}
-	}
-	return err
-}
-
-// dropSharesOf drops what was shared with a user: another account of that name must not get it.
-func dropSharesOf(t *tx, tenant, user string) error {
-	return t.exec(`DELETE FROM cluster_shares WHERE tenant = ? AND person = ?`, tenant, user)
-}
-
 // DefaultVisibility implements app.SharingStore.
-func (s *Store) DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error) {
-	return visibilityOf(s.reads.QueryRowContext(ctx, defaultVisibility, tenant))
+func (s *clusterStore) DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error) {
+	return visibilityOf(s.row(ctx, defaultVisibility, tenant))
 }
 
 const defaultVisibility = `SELECT cluster_visibility FROM tenants WHERE name = ?`
@@ -278,7 +260,7 @@ func visibilityOf(row scanner) (v app.Visibility, err error) {
 }
 
 // SetDefaultVisibility implements app.SharingStore.
-func (s *Store) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error {
+func (s *clusterStore) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		before, err := visibilityOf(t.row(defaultVisibility, who.Tenant))
 		if err != nil || before == v {
@@ -289,8 +271,4 @@ func (s *Store) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.V
 		}
 		return t.deed(at, who, "tenant.visibility", who.Tenant, before, v)
 	})
-}
-
-func copyVisibility(t *tx, _ app.Actor, from, to string, _ time.Time) error {
-	return t.exec(`UPDATE tenants SET cluster_visibility = (SELECT f.cluster_visibility FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }

@@ -17,7 +17,7 @@ func scopesOf(text string) (scopes []app.Scope) {
 }
 
 // AddDevice implements app.DeviceStore.
-func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d app.Device, mostFrom, most int) error {
+func (s *identityStore) AddDevice(ctx context.Context, hash, userHash []byte, d app.Device, mostFrom, most int) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`DELETE FROM device_asks WHERE expires_at <= ?`, micros(d.At)); err != nil {
 			return err
@@ -60,13 +60,13 @@ func scanDevice(row scanner) (d app.DeviceTaken, answered, polled time.Time, err
 }
 
 // Device implements app.DeviceStore.
-func (s *Store) Device(ctx context.Context, userHash []byte) (app.Device, error) {
-	d, _, _, err := scanDevice(s.reads.QueryRowContext(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
+func (s *identityStore) Device(ctx context.Context, userHash []byte) (app.Device, error) {
+	d, _, _, err := scanDevice(s.row(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
 	return d.Device, err
 }
 
 // AnswerDevice implements app.DeviceStore.
-func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer app.DeviceAnswer, scopes []app.Scope, at time.Time) error {
+func (s *identityStore) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer app.DeviceAnswer, scopes []app.Scope, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		d, _, _, err := scanDevice(t.row(`SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ? AND expires_at > ?`, userHash, micros(at)))
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 }
 
 // TakeDevice implements app.DeviceStore.
-func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(app.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
+func (s *identityStore) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(app.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
 	var refused error // beside what is written
 	err = s.write(ctx, func(t *tx) error {
 		refused = nil

@@ -10,7 +10,7 @@ import (
 )
 
 // KeepFacts implements app.FactStore.
-func (s *Store) KeepFacts(ctx context.Context, w app.WorkerID, all []app.FencedFacts) error {
+func (s *clusterStore) KeepFacts(ctx context.Context, w app.WorkerID, all []app.FencedFacts) error {
 	return s.write(ctx, func(t *tx) error {
 		for _, f := range all {
 			var cluster, node, service string
@@ -31,7 +31,7 @@ func (s *Store) KeepFacts(ctx context.Context, w app.WorkerID, all []app.FencedF
 				func(args []any, i int) []any {
 					v := f.Facts[names[i]]
 					sealed := s.seal([]byte(v.Text), "node_facts/"+strings.Join([]string{cluster, service, names[i], node}, "/"))
-					return append(args, cluster, service, names[i], node, number, w.Tenant, sealed, bit(v.Secret), micros(f.Now))
+					return append(args, cluster, service, names[i], node, number, w.Tenant, sealed, flag(v.Secret), micros(f.Now))
 				}); err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ const factColumns = `f.cluster, f.service, f.name, f.node, f.value, f.secret, f.
 const factsAtOnce = 50
 
 // FactsNamed implements app.FactStore. Each name is found by an index, whatever the size of the cluster.
-func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) (list []app.NodeFact, err error) {
+func (s *clusterStore) FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) (list []app.NodeFact, err error) {
 	if len(nodes) == 0 {
 		return nil, nil
 	}
@@ -75,14 +75,14 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 }
 
 // FactList implements app.FactStore.
-func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]app.NodeFact, error) {
+func (s *clusterStore) FactList(ctx context.Context, tenant, cluster string, limit int) ([]app.NodeFact, error) {
 	list := []app.NodeFact{}
 	err := s.each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 		WHERE f.cluster = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number, f.service, f.name LIMIT ?`, cluster, tenant, limit)
 	return list, err
 }
 
-func (s *Store) factRow(list *[]app.NodeFact) func(scanner) error {
+func (s *clusterStore) factRow(list *[]app.NodeFact) func(scanner) error {
 	return func(row scanner) error {
 		var f app.NodeFact
 		var cluster string
@@ -91,7 +91,7 @@ func (s *Store) factRow(list *[]app.NodeFact) func(scanner) error {
 		if err := row.Scan(&cluster, &f.Service, &f.Name, &f.Node, &sealed, &secret, &at, &number); err != nil {
 			return err
 		}
-		value, err := s.open(sealed, "node_facts/"+strings.Join([]string{cluster, f.Service, f.Name, f.Node}, "/"))
+		value, err := s.unseal(sealed, "node_facts/"+strings.Join([]string{cluster, f.Service, f.Name, f.Node}, "/"))
 		if err != nil {
 			return err
 		}

@@ -16,18 +16,17 @@ type Facts struct {
 }
 
 // Facts asks the database how it is.
-func (s *Store) Facts(ctx context.Context) (f Facts, err error) {
-	f.Leads, f.Kind = true, "SQLite"
+func (s *DB) Facts(ctx context.Context) (f Facts, err error) {
+	f.Leads, f.Kind = s.Leads(), "SQLite"
 	version := `SELECT sqlite_version()`
 	if s.peers != nil {
 		f.Kind, version = "PostgreSQL", `SHOW server_version`
-		f.Leads, _ = s.peers.standing()
 	}
-	if err := s.reads.QueryRowContext(ctx, version).Scan(&f.Version); err != nil {
+	if err := s.row(ctx, version).Scan(&f.Version); err != nil {
 		return f, wrapped(err)
 	}
 	f.Version, _, _ = strings.Cut(f.Version, " ")
-	if err := s.reads.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&f.Migration); err != nil {
+	if err := s.row(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&f.Migration); err != nil {
 		return f, wrapped(err)
 	}
 	if s.peers != nil {
@@ -47,7 +46,7 @@ func postgresSkew(ctx context.Context, r reader) (time.Duration, error) {
 }
 
 // WaitingByProvider implements app.Ledger. An index has the steps that wait for a provider and no others, so that it costs as much as waits.
-func (s *Store) WaitingByProvider(ctx context.Context) (map[string]int, error) {
+func (s *DB) WaitingByProvider(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
 	err := s.each(ctx, func(row scanner) error {
 		var provider string

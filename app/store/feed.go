@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"muster/app"
 )
@@ -12,8 +13,11 @@ import (
 // number is that of its row times this, plus its place in the row: so every event has a number of its own to go on from.
 const perRow = 1024
 
+// maxTold is how many changes one row of the feed tells of.
+const maxTold = 256
+
 // Events implements app.Feed.
-func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
+func (s *DB) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
 	events := []app.Event{}
 	if limit <= 0 {
 		return events, nil
@@ -55,7 +59,7 @@ func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64,
 }
 
 // Logs implements app.Feed.
-func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) ([]app.LogLine, error) {
+func (s *DB) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) ([]app.LogLine, error) {
 	order := "ASC"
 	if f.Tail {
 		order = "DESC"
@@ -81,7 +85,7 @@ func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilte
 }
 
 // AppendLogs implements app.Feed. The tenant, cluster, step and node of a line are those of its fence.
-func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
+func (s *DB) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
 	return s.write(ctx, func(t *tx) error {
 		var cluster string
 		return t.eachOf(func(row scanner) error {
@@ -97,4 +101,37 @@ func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLi
 				return append(args, i, micros(l.At), string(l.Stream), l.Text, l.Operation, l.Index, l.Attempt)
 			}, tenant)
 	})
+}
+
+// told is one change in a row of the feed that tells of many: step, node, status and, mostly left out, a message.
+type told []string
+
+// many is an event that tells of changes which have all but step, node, status and message in common.
+type many struct {
+	app.Event
+	changes []told
+}
+
+// tell adds events to the feeds of their clusters.
+func tell(t *tx, all []*many) error {
+	type row struct {
+		*many
+		text []byte
+	}
+	var rows []row
+	for _, m := range all {
+		t.clusters[m.Cluster], t.clusters[app.WatchTenant(m.Tenant)] = true, true
+		for changes := range slices.Chunk(m.changes, maxTold) {
+			b, err := json.Marshal(changes)
+			if err != nil {
+				return fmt.Errorf("store: event: %w", err)
+			}
+			rows = append(rows, row{m, b})
+		}
+	}
+	return t.execSet(len(rows), `INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes) VALUES `,
+		`(?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`, ``, func(args []any, i int) []any {
+			e := rows[i]
+			return append(args, micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(e.text))
+		})
 }

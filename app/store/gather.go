@@ -26,7 +26,7 @@ type gathered[C any] struct {
 }
 
 // do returns once the call has been carried out and is on disk. A caller that goes away before it was begun takes it back.
-func (g *gathering[C]) do(ctx context.Context, s *Store, call C) error {
+func (g *gathering[C]) do(ctx context.Context, s *DB, call C) error {
 	c := &gathered[C]{call: call, done: make(chan struct{})}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, c)
@@ -54,7 +54,7 @@ func (g *gathering[C]) do(ctx context.Context, s *Store, call C) error {
 }
 
 // run writes batches for as long as there are any.
-func (g *gathering[C]) run(s *Store) {
+func (g *gathering[C]) run(s *DB) {
 	for {
 		var batch []*gathered[C]
 		begun := false
@@ -99,7 +99,7 @@ func (g *gathering[C]) carryOut(t *tx, batch []*gathered[C]) error {
 }
 
 // apart writes each call by itself: one of them goes wrong, and must not keep the others.
-func (g *gathering[C]) apart(s *Store, batch []*gathered[C]) {
+func (g *gathering[C]) apart(s *DB, batch []*gathered[C]) {
 	for _, c := range batch {
 		c.err = s.write(context.Background(), func(t *tx) error { return g.act(t, []C{c.call}) })
 		close(c.done)

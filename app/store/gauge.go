@@ -60,7 +60,7 @@ func tenantsOnly(time.Time, int) []any         { return []any{mostTenants} }
 
 // Gaugings are the questions whose answers operators watch, one query each; with tenants also those that tell tenants apart. Most is how many slots
 // a tenant may have that has no number of its own; 0: no limit.
-func (s *Store) Gaugings(tenants bool, most int) []app.Gauging {
+func (s *fleetStore) Gaugings(tenants bool, most int) []app.Gauging {
 	questions := levelQuestions
 	if tenants {
 		questions = append(questions[:len(questions):len(questions)], tenantQuestions...)
@@ -70,19 +70,15 @@ func (s *Store) Gaugings(tenants bool, most int) []app.Gauging {
 		all[i] = app.Gauging{Name: q.name, Metrics: q.metrics, Read: func(ctx context.Context) ([]app.Reading, error) { return s.levels(ctx, q, most) }}
 	}
 	return append(all, app.Gauging{Name: "leads", Metrics: []*app.Metric{app.LevelLeads}, Read: func(context.Context) ([]app.Reading, error) {
-		leads := s.peers == nil
-		if !leads {
-			leads, _ = s.peers.standing()
-		}
 		r := app.Reading{Metric: app.LevelLeads}
-		if leads {
+		if s.Leads() {
 			r.Value = 1
 		}
 		return []app.Reading{r}, nil
 	}})
 }
 
-func (s *Store) levels(ctx context.Context, q levelQuestion, most int) (all []app.Reading, err error) {
+func (s *fleetStore) levels(ctx context.Context, q levelQuestion, most int) (all []app.Reading, err error) {
 	var args []any
 	if q.args != nil {
 		args = q.args(time.Now(), most)

@@ -9,7 +9,7 @@ import (
 
 // GoOnsDue implements app.GoOnStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
 // for every second.
-func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
+func (s *operationStore) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
@@ -21,7 +21,7 @@ func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, e
 }
 
 // JudgeGoOn implements app.GoOnStore. It happens once for each time that the operation fails.
-func (s *Store) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (judged bool, err error) {
+func (s *operationStore) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (judged bool, err error) {
 	o := j.Operation
 	err = s.write(ctx, func(t *tx) error {
 		why := "It cannot be gone on with what there is: " + j.Why

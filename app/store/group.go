@@ -12,8 +12,8 @@ import (
 )
 
 // Groups implements app.GroupStore.
-func (s *Store) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
-	m, err := s.reads.moment(ctx)
+func (s *identityStore) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
+	m, err := s.moment(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func group(t *tx, tenant, name string) (g app.Group, found bool, err error) {
 }
 
 // SaveGroup implements app.GroupStore.
-func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
+func (s *identityStore) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
 	var after app.Group
 	err := s.write(ctx, func(t *tx) error {
 		before, found, err := group(t, who.Tenant, c.Name)
@@ -170,7 +170,7 @@ func groupFacts(g app.Group) map[string]any {
 }
 
 // DeleteGroup implements app.GroupStore.
-func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
+func (s *identityStore) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		g, found, err := group(t, who.Tenant, name)
 		if err != nil {
@@ -223,4 +223,17 @@ func setGroupsFrom(t *tx, tenant, user, source string, groups []string, at time.
 	}
 	who := app.Actor{Tenant: tenant, User: user, Via: app.ViaServer}
 	return t.deed(at, who, "user.groups", user, map[string]any{"source": source, "groups": before}, map[string]any{"source": source, "groups": groups})
+}
+
+// groupOwnsNothing refuses to delete a group that owns clusters: its members would lose them.
+func groupOwnsNothing(t *tx, tenant, group string) error {
+	var name string
+	err := t.row(`SELECT name FROM clusters WHERE tenant = ? AND owner_group = ? AND deleted_at = 0 ORDER BY number LIMIT 1`, tenant, group).Scan(&name)
+	if isNoRows(err) {
+		return nil
+	}
+	if err == nil {
+		err = &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("The group %s owns the cluster %s.", group, name), Hint: "Transfer or delete its clusters first."}
+	}
+	return err
 }

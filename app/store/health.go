@@ -43,7 +43,7 @@ func checkSoon(t *tx, tenant, cluster string, now time.Time) error {
 }
 
 // CheckHealth implements app.HealthStore.
-func (s *Store) CheckHealth(ctx context.Context, r app.CheckRequest) error {
+func (s *healthStore) CheckHealth(ctx context.Context, r app.CheckRequest) error {
 	return s.write(ctx, func(t *tx) error {
 		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -65,9 +65,9 @@ func dropHealth(t *tx, cluster string) error {
 }
 
 // HealthDue implements app.HealthStore.
-func (s *Store) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue, err error) {
+func (s *healthStore) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue, err error) {
 	var next *int64
-	if err := s.reads.QueryRowContext(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
+	if err := s.row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
 		return due, fmt.Errorf("store: health: %w", err)
 	}
 	if next == nil {
@@ -87,7 +87,7 @@ func (s *Store) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue
 }
 
 // RoundsSoon implements app.HealthStore.
-func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []app.RoundDemand, err error) {
+func (s *healthStore) RoundsSoon(ctx context.Context, before time.Time) (list []app.RoundDemand, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var d app.RoundDemand
 		var due int64
@@ -103,7 +103,7 @@ func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []app.Ro
 const putOff = 100
 
 // ClaimRound implements app.HealthStore.
-func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error) {
+func (s *healthStore) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error) {
 	var found *app.ClaimedRound
 	err := s.write(ctx, func(t *tx) error {
 		found = nil
@@ -158,9 +158,9 @@ func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedR
 }
 
 // fillRound reads what a round needs, outside of the one writing transaction.
-func (s *Store) fillRound(ctx context.Context, r *app.ClaimedRound) error {
+func (s *healthStore) fillRound(ctx context.Context, r *app.ClaimedRound) error {
 	c := r.Cluster
-	all, err := s.Nodes(ctx, c.Tenant, c.ID)
+	all, err := s.clusters.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return err
 	}
@@ -169,9 +169,9 @@ func (s *Store) fillRound(ctx context.Context, r *app.ClaimedRound) error {
 			r.Nodes = append(r.Nodes, n)
 		}
 	}
-	if r.Definition, err = s.Definition(ctx, c.Tenant, c.ID); err != nil {
+	if r.Definition, err = s.clusters.Definition(ctx, c.Tenant, c.ID); err != nil {
 		return err
 	}
-	r.Secrets, err = s.ClusterSecrets(ctx, c.Tenant, c.ID)
+	r.Secrets, err = s.clusters.ClusterSecrets(ctx, c.Tenant, c.ID)
 	return err
 }

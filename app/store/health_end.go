@@ -51,7 +51,7 @@ func (h *healthRow) scan(row scanner) error {
 }
 
 // EndRound implements app.HealthStore.
-func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
+func (s *healthStore) EndRound(ctx context.Context, o app.RoundOutcome) error {
 	return s.write(ctx, func(t *tx) error {
 		var h healthRow
 		err := h.scan(t.row(`SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ? AND r.round = ? AND r.holder = ?`,

@@ -9,7 +9,7 @@ import (
 )
 
 // fillRepair reads what decides about a repair: how the nodes are, what became of the last one, and how the tenant's other nodes are.
-func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time) error {
+func (s *healthStore) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time) error {
 	h, err := s.ClusterHealth(ctx, d.Cluster.Tenant, d.Cluster.ID)
 	if err != nil || h == nil {
 		return err
@@ -40,7 +40,7 @@ func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time)
 			AND status IN ('waiting', 'running', 'paused', 'cancelling')`,
 			[]any{tenant, app.HealthUser, string(app.OperationRepair), d.Cluster.ID}},
 	} {
-		if err := s.reads.QueryRowContext(ctx, q.query, q.args...).Scan(q.into); err != nil {
+		if err := s.row(ctx, q.query, q.args...).Scan(q.into); err != nil {
 			return fmt.Errorf("store: health: %w", err)
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time)
 }
 
 // NoteRepair implements app.HealthStore.
-func (s *Store) NoteRepair(ctx context.Context, n app.RepairNote) error {
+func (s *healthStore) NoteRepair(ctx context.Context, n app.RepairNote) error {
 	return s.write(ctx, func(t *tx) error {
 		var note string
 		err := t.row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)

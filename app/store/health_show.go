@@ -10,8 +10,8 @@ import (
 )
 
 // ClusterHealth implements app.HealthStore.
-func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app.ClusterHealth, error) {
-	moment, err := s.reads.moment(ctx)
+func (s *healthStore) ClusterHealth(ctx context.Context, tenant, cluster string) (*app.ClusterHealth, error) {
+	moment, err := s.moment(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app
 }
 
 // RepairsDue implements app.HealthStore.
-func (s *Store) RepairsDue(ctx context.Context, now time.Time, limit int) ([]app.RepairDue, error) {
+func (s *healthStore) RepairsDue(ctx context.Context, now time.Time, limit int) ([]app.RepairDue, error) {
 	var all []app.RepairDue
 	err := s.each(ctx, func(row scanner) error {
 		var h healthRow

@@ -30,9 +30,9 @@ const leasesOfOwner = `SELECT ` + clusterColumns + ` FROM clusters c
 var firstOfOwner = []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep}
 
 // Home implements app.HomeStore.
-func (s *Store) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
+func (s *clusterStore) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
 	h := app.Home{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
-	moment, err := s.reads.moment(ctx)
+	moment, err := s.moment(ctx)
 	if err != nil {
 		return h, err
 	}

@@ -2,47 +2,11 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"muster/app"
 )
-
-const hookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped, h.failures,
-	h.phase, h.operations, h.patience, h.on_timeout, h.script, h.on_services, h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
-	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
-	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
-
-func scanHook(row scanner) (app.Hook, error) {
-	var h app.Hook
-	var last app.HookLast
-	var kinds, operations string
-	var services []byte
-	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
-	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
-		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
-	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), fromMicros(secretAt), fromMicros(oldUntil), fromMicros(next)
-	h.Operations, h.Timeout = wordsOf[app.OperationKind](operations), time.Duration(patience)*time.Microsecond
-	if err == nil && len(services) > 0 {
-		err = json.Unmarshal(services, &h.Services)
-	}
-	h.CreatedAt, h.ChangedAt = fromMicros(created), fromMicros(changed)
-	switch {
-	case enabled == 0:
-		h.State = app.HookOff
-	case h.Why != "":
-		h.State = app.HookStopped
-	default:
-		h.State = app.HookActive
-	}
-	if last.Delivery != 0 {
-		last.At, last.Took = fromMicros(at), time.Duration(took)*time.Microsecond
-		h.Last = &last
-	}
-	return h, err
-}
 
 // wordsText keeps words between commas, so that one of them can be looked for.
 func wordsText[W ~string](words []W) string {
@@ -56,19 +20,10 @@ func wordsText[W ~string](words []W) string {
 	return text
 }
 
-func wordsOf[W ~string](text string) (words []W) {
-	for w := range strings.SplitSeq(strings.Trim(text, ","), ",") {
-		if w != "" {
-			words = append(words, W(w))
-		}
-	}
-	return words
-}
-
 func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is no hook %q.", name) }
 
 // Hooks implements app.HookStore.
-func (s *Store) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
+func (s *webhookStore) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
 	list := []app.Hook{}
 	err := s.each(ctx, func(row scanner) error {
 		h, err := scanHook(row)
@@ -79,8 +34,8 @@ func (s *Store) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
 }
 
 // Hook implements app.HookStore.
-func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error) {
-	h, err := scanHook(s.reads.QueryRowContext(ctx, `SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+func (s *webhookStore) Hook(ctx context.Context, tenant, name string) (app.Hook, error) {
+	h, err := scanHook(s.row(ctx, `SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if isNoRows(err) {
 		return h, errNoHook(name)
 	}
@@ -97,7 +52,7 @@ func hookNamed(t *tx, tenant, name string) (app.Hook, error) {
 }
 
 // SaveHook implements app.HookStore.
-func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, now time.Time) (h app.Hook, made bool, err error) {
+func (s *webhookStore) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, now time.Time) (h app.Hook, made bool, err error) {
 	secret := c.Secret
 	if len(secret) == 0 {
 		secret = c.New
@@ -254,7 +209,7 @@ func changeHook(t *tx, h app.Hook, c app.HookChange, url, secret []byte, now tim
 }
 
 // DeleteHook implements app.HookStore.
-func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
+func (s *webhookStore) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		h, err := hookNamed(t, who.Tenant, name)
 		if err != nil {

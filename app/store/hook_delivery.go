@@ -14,7 +14,7 @@ const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_a
 
 const deliveryTables = ` FROM hook_deliveries d JOIN hooks h ON h.id = d.hook LEFT JOIN notices n ON n.id = d.notice `
 
-func (s *Store) scanDelivery(row scanner, more ...any) (app.HookDelivery, error) {
+func (s *webhookStore) scanDelivery(row scanner, more ...any) (app.HookDelivery, error) {
 	var d app.HookDelivery
 	var queued, next, ended, took int64
 	var verdict string
@@ -36,7 +36,7 @@ func (s *Store) scanDelivery(row scanner, more ...any) (app.HookDelivery, error)
 }
 
 // HookDeliveries implements app.HookStore.
-func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]app.HookDelivery, error) {
+func (s *webhookStore) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]app.HookDelivery, error) {
 	h, err := s.Hook(ctx, tenant, hook)
 	if err != nil {
 		return nil, err
@@ -60,9 +60,9 @@ func errNoDelivery(id int64) error {
 }
 
 // HookDelivery implements app.HookStore.
-func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (app.HookDelivery, error) {
+func (s *webhookStore) HookDelivery(ctx context.Context, tenant, hook string, id int64) (app.HookDelivery, error) {
 	var request string
-	d, err := s.scanDelivery(s.reads.QueryRowContext(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
+	d, err := s.scanDelivery(s.row(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
 	if isNoRows(err) {
 		return d, errNoDelivery(id)
 	}
@@ -85,7 +85,7 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 const mostTests = 3
 
 // TestHook implements app.HookStore.
-func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d app.HookDelivery, err error) {
+func (s *webhookStore) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d app.HookDelivery, err error) {
 	var id int64
 	err = s.write(ctx, func(t *tx) error {
 		h, err := hookNamed(t, who.Tenant, name)
@@ -118,7 +118,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 }
 
 // Redeliver implements app.HookStore.
-func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d app.HookDelivery, err error) {
+func (s *webhookStore) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d app.HookDelivery, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		h, err := hookNamed(t, who.Tenant, hook)
 		if err != nil {
@@ -156,7 +156,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 }
 
 // ForgetDeliveries implements app.HookStore.
-func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
+func (s *webhookStore) ForgetDeliveries(ctx context.Context, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?
 			OR verdict <> 'open' AND id <= (SELECT e.id FROM hook_deliveries e WHERE e.hook = hook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`

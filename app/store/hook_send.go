@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -20,11 +18,11 @@ const mostNotices = 1000
 
 // QueueDeliveries implements app.HookStore. Notices are numbered in the order of their commits, so none comes late under a
 // number that was passed already.
-func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error) {
+func (s *webhookStore) QueueDeliveries(ctx context.Context, now time.Time) (int, error) {
 	total := int64(0)
 	for {
 		var some bool
-		if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id >
+		if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id >
 			(SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, hooksNoticed).Scan(&some); err != nil || !some {
 			return int(total), err
 		}
@@ -61,48 +59,8 @@ const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hoo
 	WHERE h.enabled = 1 AND h.stopped = ''
 	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM hook_deliveries WHERE state = 'waiting' AND notice = 0`
 
-type head struct {
-	id, notice, next, held int64
-	tenant                 string
-}
-
-// due tells when a head may be taken; a time that no delivery could wait for was written before the clock was set back.
-func (h head) due(now time.Time) time.Time {
-	at := max(h.next, h.held)
-	if at > micros(now.Add(app.DeliveryTime+time.Hour)) {
-		return now
-	}
-	return fromMicros(at)
-}
-
-func (h *head) scan(row scanner) error {
-	return row.Scan(&h.id, &h.tenant, &h.notice, &h.next, &h.held)
-}
-
-// choose picks what is due, as far as the claim has room, and says when the next one is due after now.
-func choose(all []head, c app.DeliveryClaim) (ids []int64, next time.Time) {
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b head) int {
-		return cmp.Or(cmp.Compare(min(a.notice, 1), min(b.notice, 1)), cmp.Compare(a.next, b.next), cmp.Compare(a.id, b.id))
-	})
-	busy := map[string]int{}
-	for _, h := range all {
-		at := h.due(c.Now)
-		switch {
-		case at.After(c.Now):
-			if next.IsZero() || at.Before(next) {
-				next = at
-			}
-		case len(ids) < c.Most && c.Busy[h.tenant]+busy[h.tenant] < c.PerTenant:
-			busy[h.tenant]++
-			ids = append(ids, h.id)
-		}
-	}
-	return ids, next
-}
-
 // ClaimDeliveries implements app.HookStore.
-func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
+func (s *webhookStore) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
 	var rows []*dueRow
 	next, err = s.claimHeads(ctx, heads, c, func(t *tx, ids []int64) error {
 		rows = nil
@@ -128,34 +86,6 @@ func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due [
 	return due, next, nil
 }
 
-// claimHeads takes what is due of the deliveries that are next, as query gives them; take may be called again where the transaction
-// has to be begun anew. Where nothing is due it writes nothing.
-func (s *Store) claimHeads(ctx context.Context, query string, c app.DeliveryClaim, take func(t *tx, ids []int64) error) (next time.Time, err error) {
-	var all []head
-	note := func(row scanner) error {
-		var h head
-		err := h.scan(row)
-		all = append(all, h)
-		return err
-	}
-	if err = s.each(ctx, note, query); err != nil {
-		return next, err
-	}
-	ids, next := choose(all, c)
-	if len(ids) == 0 {
-		return next, nil
-	}
-	err = s.write(ctx, func(t *tx) error {
-		all = nil
-		if err := t.each(note, query); err != nil {
-			return err
-		}
-		ids, next = choose(all, c)
-		return take(t, ids)
-	})
-	return next, err
-}
-
 const dueColumns = `SELECT ` + deliveryColumns + `, h.id, h.tenant, h.url, h.format, h.recipient, h.secret, h.old_secret, h.old_until,
 	COALESCE(n.id, 0), COALESCE(n.at, 0), COALESCE(n.tenant, ''), COALESCE(n.kind, ''), COALESCE(n.cluster, ''), COALESCE(n.request, 0),
 	COALESCE(n.users, '[]'), COALESCE(n.in_groups, '[]'), COALESCE(n.title, ''), COALESCE(n.body, ''), COALESCE(n.path, ''),
@@ -170,13 +100,13 @@ type dueRow struct {
 	payload          []byte
 }
 
-func (r *dueRow) scan(s *Store, row scanner) (err error) {
+func (r *dueRow) scan(s *webhookStore, row scanner) (err error) {
 	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, append(r.notice.dest(), &r.payload, &r.deadline)...)...)
 	return err
 }
 
 // due opens what is sealed; what does not open is an error of this delivery alone.
-func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
+func (r *dueRow) due(s *webhookStore, now time.Time) app.DueDelivery {
 	d := r.DueDelivery
 	d.What, d.Err = r.notice.notice()
 	switch {
@@ -189,7 +119,7 @@ func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
 		d.What = app.TestNotice(d.Tenant, d.QueuedAt)
 	}
 	open := func(sealed []byte, place string) []byte {
-		b, err := s.open(sealed, place+d.Tenant+"/"+d.Hook)
+		b, err := s.unseal(sealed, place+d.Tenant+"/"+d.Hook)
 		if err != nil {
 			d.Err = err
 		}
@@ -204,7 +134,7 @@ func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
 }
 
 // EndDelivery implements app.HookStore.
-func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
+func (s *webhookStore) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 	code, text := app.Code(""), ""
 	if e.Err != nil {
 		code, text = e.Err.Code, e.Err.Advised()

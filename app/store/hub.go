@@ -41,8 +41,11 @@ func signal(watchers map[chan struct{}]bool) {
 	}
 }
 
+// notify wakes those who watch a cluster, or everything.
+func (s *DB) notify(cluster string) { s.hub.notify(cluster) }
+
 // Watch implements app.Feed.
-func (s *Store) Watch(cluster string) (<-chan struct{}, func()) {
+func (s *DB) Watch(cluster string) (<-chan struct{}, func()) {
 	h := s.hub
 	c := make(chan struct{}, 1)
 	h.mu.Lock()

@@ -19,7 +19,7 @@ func answerPlace(k app.IdempotencyKey) string {
 }
 
 // BeginOnce implements app.IdempotencyStore.
-func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (kept *app.KeptAnswer, err error) {
+func (s *DB) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (kept *app.KeptAnswer, err error) {
 	sealed := s.seal(fingerprint, fingerprintPlace(k))
 	err = s.write(ctx, func(t *tx) error {
 		kept = nil
@@ -43,7 +43,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 		if err != nil {
 			return err
 		}
-		was, err := s.keyring.open(print, fingerprintPlace(k))
+		was, err := s.unseal(print, fingerprintPlace(k))
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 			return &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "This idempotency key was used for another request.",
 				Hint: "Take a new one for each request, and the same one only to send the same again."}
 		case len(answer) > 0:
-			b, err := s.keyring.open(answer, answerPlace(k))
+			b, err := s.unseal(answer, answerPlace(k))
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 }
 
 // EndOnce implements app.IdempotencyStore.
-func (s *Store) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error {
+func (s *DB) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error {
 	b, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -83,16 +83,16 @@ func (s *Store) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAns
 }
 
 // ReleaseOnce implements app.IdempotencyStore.
-func (s *Store) ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error {
+func (s *DB) ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`DELETE FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ? AND changed = 0 AND length(answer) = 0`, k.Tenant, k.User, k.Key)
 	})
 }
 
 // DropAnswers implements app.IdempotencyStore.
-func (s *Store) DropAnswers(ctx context.Context, before time.Time) (dropped int, err error) {
+func (s *DB) DropAnswers(ctx context.Context, before time.Time) (dropped int, err error) {
 	var due bool
-	if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE begun_at < ?)`, micros(before)).Scan(&due); err != nil || !due {
+	if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE begun_at < ?)`, micros(before)).Scan(&due); err != nil || !due {
 		return 0, err
 	}
 	err = s.write(ctx, func(t *tx) error {

@@ -46,7 +46,7 @@ func liveIntent(t *tx, cluster, node string) (intent string, err error) {
 }
 
 // IntentsOf implements app.OrphanStore.
-func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error) {
+func (s *clusterStore) IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error) {
 	live := map[string]app.LiveIntent{}
 	err := s.each(ctx, func(row scanner) error {
 		var i app.LiveIntent
@@ -59,9 +59,9 @@ func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.
 }
 
 // IntentKnown implements app.OrphanStore.
-func (s *Store) IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error) {
+func (s *clusterStore) IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error) {
 	var at int64
-	err = s.reads.QueryRowContext(ctx, `SELECT ended_at FROM intents WHERE id = ? AND provider = ?`, intent, provider).Scan(&at)
+	err = s.row(ctx, `SELECT ended_at FROM intents WHERE id = ? AND provider = ?`, intent, provider).Scan(&at)
 	if isNoRows(err) {
 		return false, false, nil
 	}

@@ -177,7 +177,7 @@ func (k *keyring) fetch(ctx context.Context, id int64) (cipher.AEAD, error) {
 // openKeys gets the data keys of a database that has just been opened, and makes the first. Where the newest does not open
 // it is wrong_key, so that nothing is sealed under a key that others do not have; unless whoever has lost a key for good says
 // so by deleting the row key_check.
-func (s *Store) openKeys(ctx context.Context) error {
+func (s *DB) openKeys(ctx context.Context) error {
 	k := s.keyring
 	all, err := k.rows(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Store) openKeys(ctx context.Context) error {
 func isWrongKey(err error) bool { return app.CodeOf(err) == app.EConflict }
 
 // makeKey adds a data key, unless there are not so many as there were.
-func (s *Store) makeKey(ctx context.Context, at time.Time, had int) error {
+func (s *DB) makeKey(ctx context.Context, at time.Time, had int) error {
 	key := make([]byte, KeySize)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
 	wrapped, err := s.keeper.Wrap(ctx, key)

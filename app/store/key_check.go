@@ -14,27 +14,27 @@ const (
 	keyCheckText = "muster"
 )
 
-func (s *Store) hasKeyCheck(ctx context.Context) (there bool, err error) {
+func (s *DB) hasKeyCheck(ctx context.Context) (there bool, err error) {
 	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE name = ?)`, keyCheckRow).Scan(&there)
 	return there, err
 }
 
 // oldCheck tells whether the row of a database without data keys opens.
-func (s *Store) oldCheck(ctx context.Context) bool {
+func (s *DB) oldCheck(ctx context.Context) bool {
 	var sealed string
 	if err := s.reads.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, keyCheckRow).Scan(&sealed); err != nil {
 		return false
 	}
 	b, err := hex.DecodeString(sealed)
 	if err == nil {
-		_, err = s.keyring.open(b, "settings/"+keyCheckRow)
+		_, err = s.unseal(b, "settings/"+keyCheckRow)
 	}
 	return err == nil
 }
 
 // checkKey makes sure that the key is the one that the database was made with: else some secrets would be sealed under
 // one key and some under another, and nobody would notice before they are needed.
-func (s *Store) checkKey(ctx context.Context) error {
+func (s *DB) checkKey(ctx context.Context) error {
 	if err := s.openKeys(ctx); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *Store) checkKey(ctx context.Context) error {
 }
 
 // sealedSetting gives a row of settings that is sealed; where there is none, it is made of the secret.
-func (s *Store) sealedSetting(ctx context.Context, row string, secret []byte) ([]byte, error) {
+func (s *DB) sealedSetting(ctx context.Context, row string, secret []byte) ([]byte, error) {
 	var sealed string
 	err := s.write(ctx, func(t *tx) error {
 		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
@@ -65,5 +65,5 @@ func (s *Store) sealedSetting(ctx context.Context, row string, secret []byte) ([
 	if err != nil {
 		return nil, app.Errorf(app.EInternal, "store: setting %s: %w", row, err)
 	}
-	return s.keyring.open(b, "settings/"+row)
+	return s.unseal(b, "settings/"+row)
 }

@@ -113,7 +113,7 @@ type KeyUse struct {
 }
 
 // KeyUses tells which keys there are and how many values each seals, the oldest first.
-func (s *Store) KeyUses(ctx context.Context) ([]KeyUse, error) {
+func (s *DB) KeyUses(ctx context.Context) ([]KeyUse, error) {
 	rows, err := s.keyring.rows(ctx)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (c sealedColumn) keyOfHead(head []byte) int64 {
 // RotateKeys makes a new data key and seals all values anew with it, while servers run. Where an earlier rotation was
 // interrupted, that one is ended instead; two at the same time harm nothing. Progress is called now and then with how many
 // values are done, of how many. Values that do not open, whose key was lost, are left and counted.
-func (s *Store) RotateKeys(ctx context.Context, progress func(done, total int)) (lost int, err error) {
+func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lost int, err error) {
 	uses, err := s.KeyUses(ctx)
 	if err != nil {
 		return 0, err
@@ -213,7 +213,7 @@ func interrupted(uses []KeyUse) bool {
 }
 
 // useNewest makes this store seal with the newest key, or says why it cannot.
-func (s *Store) useNewest(ctx context.Context) (int64, error) {
+func (s *DB) useNewest(ctx context.Context) (int64, error) {
 	k := s.keyring
 	var newest int64
 	if err := k.reads.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM data_keys`).Scan(&newest); err != nil {
@@ -229,7 +229,7 @@ func (s *Store) useNewest(ctx context.Context) (int64, error) {
 }
 
 // resealAll seals anew what another key sealed.
-func (s *Store) resealAll(ctx context.Context, newest int64, progress func(done, total int)) (lost int, err error) {
+func (s *DB) resealAll(ctx context.Context, newest int64, progress func(done, total int)) (lost int, err error) {
 	total := 0
 	for _, c := range sealedColumns {
 		where, args := c.filter()
@@ -266,7 +266,7 @@ func (s *Store) resealAll(ctx context.Context, newest int64, progress func(done,
 }
 
 // sealedWithout reads some values that were not sealed with a key, in the order of their rows, behind a row.
-func (s *Store) sealedWithout(ctx context.Context, c sealedColumn, id int64, after []string) (list []sealedValue, err error) {
+func (s *DB) sealedWithout(ctx context.Context, c sealedColumn, id int64, after []string) (list []sealedValue, err error) {
 	where, args := c.filter()
 	where += ` AND ` + c.head() + ` <> ?`
 	args = append(args, c.stored(headOf(id)))
@@ -294,11 +294,11 @@ func (s *Store) sealedWithout(ctx context.Context, c sealedColumn, id int64, aft
 }
 
 // reseal replaces values unless somebody else has done so since they were read. It gives how many did not open.
-func (s *Store) reseal(ctx context.Context, c sealedColumn, values []sealedValue) (lost int, err error) {
+func (s *DB) reseal(ctx context.Context, c sealedColumn, values []sealedValue) (lost int, err error) {
 	next := make([][]byte, len(values))
 	for i, v := range values {
 		place := c.placeOf(v.keys)
-		secret, err := s.keyring.open(v.value, place)
+		secret, err := s.unseal(v.value, place)
 		if err != nil {
 			if code := app.CodeOf(err); code == app.ETransient || code == app.ETimeout || code == app.ECredentials {
 				return lost, keeperError(s.keeper, err)
@@ -327,7 +327,7 @@ func (s *Store) reseal(ctx context.Context, c sealedColumn, values []sealedValue
 }
 
 // retire marks the keys that seal nothing any more.
-func (s *Store) retire(ctx context.Context) error {
+func (s *DB) retire(ctx context.Context) error {
 	uses, err := s.KeyUses(ctx)
 	if err != nil {
 		return err
@@ -348,7 +348,7 @@ func (s *Store) retire(ctx context.Context) error {
 // Rekey wraps all data keys under another key-encryption key, after it has sealed anew what the old one sealed itself. Servers
 // that run go on with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
 // and may be done again. It gives how many keys were wrapped; those that do not open, whose own key was lost, are left.
-func (s *Store) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
+func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 	newest, err := s.useNewest(ctx)
 	if err != nil {
 		return 0, err
@@ -411,7 +411,7 @@ func (s *Store) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 // serverName stands in the audit for whoever runs commands on the server's host.
 const serverName = "muster"
 
-func (s *Store) deedOfKeys(ctx context.Context, act string) error {
+func (s *DB) deedOfKeys(ctx context.Context, act string) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.audit(time.Now(), app.DefaultTenant, serverName, act, "data_keys", "")
 	})

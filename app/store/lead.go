@@ -38,17 +38,26 @@ const databaseNow = `(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::
 // Reached says that what a leader needs beside the database, as the queue, answers now. Who says so once says so again at least
 // every second: a server that does not is not able to lead, and one that leads gives way to an able one, if there is one. Where it
 // answers nobody, whoever leads goes on. The first call may come before there is an answer.
-func (s *Store) Reached() {
+func (s *DB) Reached() {
 	if s.peers != nil {
 		s.peers.reach()
 	}
+}
+
+// Leads tells whether this server leads.
+func (s *DB) Leads() bool {
+	if s.peers == nil {
+		return true
+	}
+	leads, _ := s.peers.standing()
+	return leads
 }
 
 // Lead runs work while this server is the one of several on the same database that leads, again in each of its terms,
 // until ctx ends. The context of work ends with the term: two servers may both be at it for a moment, so what it does
 // must be harmless twice. A leader that stops, hangs or is killed is followed by another within five seconds. A server alone, as on
 // SQLite, always leads.
-func (s *Store) Lead(ctx context.Context, work func(ctx context.Context)) {
+func (s *DB) Lead(ctx context.Context, work func(ctx context.Context)) {
 	if s.peers == nil {
 		work(ctx)
 		return
@@ -66,4 +75,14 @@ func (s *Store) Lead(ctx context.Context, work func(ctx context.Context)) {
 		stop()
 		cancel()
 	}
+}
+
+// Leader implements app.LeaseStore.
+func (s *DB) Leader(ctx context.Context) (until, clock time.Time, known bool, err error) {
+	if s.peers == nil {
+		return until, clock, false, nil
+	}
+	var end, now int64
+	err = s.row(ctx, `SELECT coalesce((SELECT until FROM leases WHERE name = '`+leaseName+`'), 0), now.micros FROM `+databaseNow).Scan(&end, &now)
+	return fromMicros(end), fromMicros(now), true, wrapped(err)
 }

@@ -15,7 +15,7 @@ func beginLease(t *tx, cluster string, from, until time.Time) error {
 }
 
 // SetLease implements app.LeaseStore.
-func (s *Store) SetLease(ctx context.Context, c app.LeaseChange) error {
+func (s *clusterStore) SetLease(ctx context.Context, c app.LeaseChange) error {
 	return s.write(ctx, func(t *tx) error {
 		var name, status string
 		var expires, deleted int64
@@ -77,16 +77,16 @@ func leaseOver(t *tx, op app.Operation) error {
 }
 
 // LeaseTimes implements app.LeaseStore.
-func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l app.LeaseTimes, err error) {
+func (s *clusterStore) LeaseTimes(ctx context.Context, tenant, cluster string) (l app.LeaseTimes, err error) {
 	var from, until int64
-	err = s.reads.QueryRowContext(ctx, `SELECT lease_from, expires_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&from, &until)
+	err = s.row(ctx, `SELECT lease_from, expires_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&from, &until)
 	return app.LeaseTimes{From: fromMicros(from), Until: fromMicros(until)}, clusterError(err, cluster)
 }
 
 const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
 
 // LeasesToWarn implements app.LeaseStore.
-func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []app.LeaseDue, err error) {
+func (s *clusterStore) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []app.LeaseDue, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var from, warn int64
 		c, err := scanCluster(row, &from, &warn)
@@ -97,7 +97,7 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 }
 
 // WarnLease implements app.LeaseStore.
-func (s *Store) WarnLease(ctx context.Context, d app.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
+func (s *clusterStore) WarnLease(ctx context.Context, d app.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
 	c := d.Cluster
 	err = s.write(ctx, func(t *tx) error {
 		changed, err := t.count(`UPDATE clusters SET warn_at = ? WHERE id = ? AND deleted_at = 0 AND expires_at = ? AND warn_at = ?`,
@@ -124,7 +124,7 @@ func (s *Store) WarnLease(ctx context.Context, d app.LeaseDue, before time.Durat
 }
 
 // LeaseWarnings implements app.LeaseStore.
-func (s *Store) LeaseWarnings(ctx context.Context, tenant, cluster string) (map[time.Duration]time.Time, error) {
+func (s *clusterStore) LeaseWarnings(ctx context.Context, tenant, cluster string) (map[time.Duration]time.Time, error) {
 	sent := map[time.Duration]time.Time{}
 	err := s.each(ctx, func(row scanner) error {
 		var before, at int64
@@ -134,14 +134,4 @@ func (s *Store) LeaseWarnings(ctx context.Context, tenant, cluster string) (map[
 	}, `SELECT w.before, w.at FROM clusters c JOIN lease_warnings w ON w.cluster = c.id AND w.until_at = c.expires_at WHERE c.tenant = ? AND c.id = ?`,
 		tenant, cluster)
 	return sent, err
-}
-
-// Leader implements app.LeaseStore.
-func (s *Store) Leader(ctx context.Context) (until, clock time.Time, known bool, err error) {
-	if s.peers == nil {
-		return until, clock, false, nil
-	}
-	var end, now int64
-	err = s.reads.QueryRowContext(ctx, `SELECT coalesce((SELECT until FROM leases WHERE name = '`+leaseName+`'), 0), now.micros FROM `+databaseNow).Scan(&end, &now)
-	return fromMicros(end), fromMicros(now), true, wrapped(err)
 }

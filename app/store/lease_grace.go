@@ -8,7 +8,7 @@ import (
 )
 
 // OverdueDeletes implements app.Ledger.
-func (s *Store) OverdueDeletes(ctx context.Context, before time.Time, limit int) (ops []app.Operation, err error) {
+func (s *clusterStore) OverdueDeletes(ctx context.Context, before time.Time, limit int) (ops []app.Operation, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
@@ -22,9 +22,9 @@ func (s *Store) OverdueDeletes(ctx context.Context, before time.Time, limit int)
 }
 
 // PausedAt implements app.Ledger.
-func (s *Store) PausedAt(ctx context.Context, o app.Operation) (time.Time, error) {
+func (s *clusterStore) PausedAt(ctx context.Context, o app.Operation) (time.Time, error) {
 	var at int64
-	err := s.reads.QueryRowContext(ctx, `SELECT COALESCE(max(at), 0) FROM audit WHERE tenant = ? AND act = 'operation.pause' AND object = ?`,
+	err := s.row(ctx, `SELECT COALESCE(max(at), 0) FROM audit WHERE tenant = ? AND act = 'operation.pause' AND object = ?`,
 		o.Tenant, o.Cluster).Scan(&at)
 	return fromMicros(at), err
 }

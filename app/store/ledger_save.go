@@ -1,8 +1,6 @@
 package store
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -182,18 +180,6 @@ func operationEvent(t *tx, now time.Time, o *ledger.Operation) error {
 		Status: string(o.Status), Message: o.Message, Done: o.Done, Total: o.Total})
 }
 
-// maxTold is how many changes one row of the feed tells of; see app/store/feed.go for how they are numbered.
-const maxTold = 256
-
-// told is one change in a row of the feed that tells of many: step, node, status and, mostly left out, a message.
-type told []string
-
-// many is an event that tells of changes which have all but step, node, status and message in common.
-type many struct {
-	app.Event
-	changes []told
-}
-
 // tellSteps tells of steps that changed, one row for many of an operation.
 func tellSteps(t *tx, now time.Time, set *ledger.Set) error {
 	var all []*many
@@ -212,28 +198,4 @@ func tellSteps(t *tx, now time.Time, set *ledger.Set) error {
 		m.changes = append(m.changes, one)
 	}
 	return tell(t, all)
-}
-
-// tell adds events to the feeds of their clusters.
-func tell(t *tx, all []*many) error {
-	type row struct {
-		*many
-		text []byte
-	}
-	var rows []row
-	for _, m := range all {
-		t.clusters[m.Cluster], t.clusters[app.WatchTenant(m.Tenant)] = true, true
-		for changes := range slices.Chunk(m.changes, maxTold) {
-			b, err := json.Marshal(changes)
-			if err != nil {
-				return fmt.Errorf("store: event: %w", err)
-			}
-			rows = append(rows, row{m, b})
-		}
-	}
-	return t.execSet(len(rows), `INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes) VALUES `,
-		`(?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`, ``, func(args []any, i int) []any {
-			e := rows[i]
-			return append(args, micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(e.text))
-		})
 }

@@ -303,9 +303,9 @@ func actionName(service, action string) string {
 }
 
 // OperationHooks implements app.OperationHookStore.
-func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []app.OperationHook, err error) {
+func (s *operationStore) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []app.OperationHook, err error) {
 	var text []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)
+	err = s.row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)
 	if isNoRows(err) {
 		return nil, app.Errorf(app.ENotFound, "There is no operation %d.", operation)
 	}

@@ -46,7 +46,7 @@ func (h hold) over(now time.Time) bool {
 }
 
 // SettleHolds implements app.HookStore.
-func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error) {
+func (s *operationStore) SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error) {
 	due := false
 	err = s.each(ctx, func(row scanner) error {
 		var until int64
@@ -253,7 +253,7 @@ func calledOff(t *tx, now time.Time, op app.Operation) error {
 		was.Template, was.Size, jsonText(was.Services), was.CostPerHour, op.Cluster); err != nil {
 		return err
 	}
-	definition, err := t.keys.open(sealed, changePlace(op.ID))
+	definition, err := t.keys.unseal(sealed, changePlace(op.ID))
 	if err != nil && !app.IsKeyLost(err) {
 		return err
 	}

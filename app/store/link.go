@@ -2,13 +2,14 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"muster/app"
 )
 
 // SaveLink implements app.IdentityStore.
-func (s *Store) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) error {
+func (s *identityStore) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) error {
 	return s.write(ctx, func(t *tx) error {
 		// Those that are over are kept for a day, so that people are told that they came too late.
 		if err := t.exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
@@ -33,12 +34,12 @@ func scanLink(row scanner) (l app.IdentityLink, err error) {
 }
 
 // Link implements app.IdentityStore.
-func (s *Store) Link(ctx context.Context, hash []byte) (app.IdentityLink, error) {
-	return scanLink(s.reads.QueryRowContext(ctx, linkByHash, hash))
+func (s *identityStore) Link(ctx context.Context, hash []byte) (app.IdentityLink, error) {
+	return scanLink(s.row(ctx, linkByHash, hash))
 }
 
 // UseLink implements app.IdentityStore.
-func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i app.Identity, err error) {
+func (s *identityStore) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i app.Identity, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		l, err := scanLink(t.row(linkByHash, hash))
 		if err != nil {
@@ -91,12 +92,12 @@ func scanIdentity(each func(f func(scanner) error, query string, args ...any) er
 }
 
 // Identity implements app.IdentityStore.
-func (s *Store) Identity(ctx context.Context, kind, external string) (app.Identity, app.User, error) {
+func (s *identityStore) Identity(ctx context.Context, kind, external string) (app.Identity, app.User, error) {
 	return scanIdentity(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, kind, external)
 }
 
 // Identities implements app.IdentityStore.
-func (s *Store) Identities(ctx context.Context, tenant, user string) ([]app.Identity, error) {
+func (s *identityStore) Identities(ctx context.Context, tenant, user string) ([]app.Identity, error) {
 	list := []app.Identity{}
 	err := s.each(ctx, func(row scanner) error {
 		var i app.Identity
@@ -114,7 +115,7 @@ func (s *Store) Identities(ctx context.Context, tenant, user string) ([]app.Iden
 }
 
 // RemoveIdentity implements app.IdentityStore.
-func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
+func (s *identityStore) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`DELETE FROM identities WHERE tenant = ? AND user_name = ? AND kind = ? AND external = ?`, who.Tenant, user, kind, external)
 		if err != nil {
@@ -128,4 +129,10 @@ func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, e
 		}
 		return t.deed(at, who, "identity.remove", kind+"/"+external, map[string]any{"user": user}, nil)
 	})
+}
+
+// homeTurns marks the home of somebody who is linked to an account, or is no more.
+func homeTurns(t *tx, kind, external string, at time.Time) error {
+	team, person, _ := strings.Cut(external, "/")
+	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, micros(at), kind, team, person)
 }

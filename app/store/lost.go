@@ -16,7 +16,7 @@ const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_
 	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
 
 // ExpectedMachines implements app.OrphanStore.
-func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error {
+func (s *operationStore) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error {
 	each := func(row scanner) error {
 		var m app.ExpectedMachine
 		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked); err != nil {
@@ -36,8 +36,8 @@ func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, c
 const clustersChanged = `SELECT DISTINCT cluster FROM events WHERE seq > ? AND seq <= ? AND kind IN ('cluster', 'node') AND cluster <> ''`
 
 // ClustersChanged implements app.OrphanStore.
-func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
-	if err := s.reads.QueryRowContext(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
+func (s *operationStore) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
+	if err := s.row(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
 		return nil, 0, wrapped(err)
 	}
 	if after < 0 {
@@ -53,7 +53,7 @@ func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []st
 }
 
 // ComparedClusters implements app.OrphanStore.
-func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []app.ComparedCluster, err error) {
+func (s *operationStore) ComparedClusters(ctx context.Context, clusters []string) (list []app.ComparedCluster, err error) {
 	at := map[string]int{}
 	err = inSets(len(clusters), func(from, size int) error {
 		ids := anys(clusters[from : from+size])
@@ -78,7 +78,7 @@ func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list [
 }
 
 // MarkNodes implements app.OrphanStore.
-func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
+func (s *operationStore) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
 	if len(lost)+len(found) == 0 {
 		return 0, nil
 	}
@@ -133,11 +133,44 @@ func failLost(t *tx, now time.Time, cluster string) (message string, err error) 
 	return app.LostWords(names), t.exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, micros(now), cluster)
 }
 
-// anys returns strings as values of a statement.
-func anys(of []string) []any {
-	out := make([]any, len(of))
-	for i, s := range of {
-		out[i] = s
-	}
-	return out
+// untouched narrows clusters c to those to which nothing was done since they were found to have lost machines.
+const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
+	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
+
+// MarkLost implements app.ClusterStore.
+func (s *operationStore) MarkLost(ctx context.Context, tenant, cluster, message string) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := poolMachineLost(t, cluster, message); err != nil {
+			return err
+		}
+		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
+			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
+			message, micros(time.Now()), tenant, cluster, message)
+		if err != nil {
+			return err
+		}
+		var name, owner string
+		var status app.ClusterStatus
+		var pool int64
+		err = t.row(`SELECT name, owner, status, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &status, &pool)
+		if isNoRows(err) || err == nil && n == 0 && status != app.ClusterAsleep {
+			return nil
+		}
+		if err != nil {
+			return wrapped(err)
+		}
+		if n > 0 {
+			if err := checkSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+				return err
+			}
+		}
+		if pool == 0 { // those of pools are told of by their pool
+			if err := t.notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+				Title: name + " lost machines.", Text: message}); err != nil {
+				return err
+			}
+		}
+		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
+			Status: string(status), Message: message})
+	})
 }

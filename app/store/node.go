@@ -27,7 +27,7 @@ func scanNode(row scanner, more ...any) (app.Node, error) {
 }
 
 // Nodes implements app.ClusterStore.
-func (s *Store) Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error) {
+func (s *clusterStore) Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error) {
 	return nodes(ctx, s.reads, tenant, cluster)
 }
 

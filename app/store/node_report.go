@@ -9,7 +9,7 @@ import (
 )
 
 // KeepNodeReports implements app.NodeReportStore.
-func (s *Store) KeepNodeReports(ctx context.Context, w app.WorkerID, reports []app.FencedNodeReport) error {
+func (s *clusterStore) KeepNodeReports(ctx context.Context, w app.WorkerID, reports []app.FencedNodeReport) error {
 	return s.write(ctx, func(t *tx) error {
 		for _, r := range reports {
 			b, err := json.Marshal(r.Report)
@@ -30,7 +30,7 @@ func (s *Store) KeepNodeReports(ctx context.Context, w app.WorkerID, reports []a
 }
 
 // NodeReports implements app.NodeReportStore.
-func (s *Store) NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]app.NodeReport, error) {
+func (s *clusterStore) NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]app.NodeReport, error) {
 	list := []app.NodeReport{}
 	err := s.each(ctx, func(row scanner) error {
 		var name, text string

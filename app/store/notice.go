@@ -31,7 +31,7 @@ func (t *tx) notice(n app.Notice) error {
 }
 
 // Notify implements app.NoticeStore.
-func (s *Store) Notify(ctx context.Context, n app.Notice) error {
+func (s *DB) Notify(ctx context.Context, n app.Notice) error {
 	return s.write(ctx, func(t *tx) error { return t.notice(n) })
 }
 
@@ -57,7 +57,7 @@ func (r *noticeRow) notice() (app.Notice, error) {
 }
 
 // Notices implements app.NoticeStore.
-func (s *Store) Notices(ctx context.Context, tenant string, after int64, limit int) ([]app.Notice, error) {
+func (s *DB) Notices(ctx context.Context, tenant string, after int64, limit int) ([]app.Notice, error) {
 	list := []app.Notice{}
 	err := s.each(ctx, func(row scanner) error {
 		var r noticeRow
@@ -72,7 +72,7 @@ func (s *Store) Notices(ctx context.Context, tenant string, after int64, limit i
 }
 
 // NoticesFor implements app.NoticeStore.
-func (s *Store) NoticesFor(ctx context.Context, tenant string, reader *app.NoticeReader, before int64, limit int) ([]app.Notice, error) {
+func (s *DB) NoticesFor(ctx context.Context, tenant string, reader *app.NoticeReader, before int64, limit int) ([]app.Notice, error) {
 	if before <= 0 {
 		before = math.MaxInt64
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -15,8 +14,8 @@ import (
 	"muster/app"
 )
 
-// Store implements app.Store on SQLite or PostgreSQL.
-type Store struct {
+// DB is an open database: its one writer, those who read, and what is told after commits.
+type DB struct {
 	*keyring
 	reads        *reads
 	writer       *writer
@@ -24,31 +23,13 @@ type Store struct {
 	hub          *hub
 	committed    chan struct{}
 	installation string
-
-	finishes gathering[*finishCall]
-	claims   gathering[*claimCall]
-
-	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
 }
 
-var _ app.Store = (*Store)(nil)
-
-// Open is OpenWith for a key of KeySize bytes that we hold ourselves.
-func Open(ctx context.Context, where string, key []byte) (*Store, error) {
-	keeper, err := LocalKey(key)
-	if err != nil {
-		return nil, err
-	}
-	return OpenWith(ctx, where, keeper)
-}
-
-// OpenWith opens a database and starts the writer: the file at where, made when it is absent, or, where that is a postgres:// URL,
+// OpenDB opens a database and starts the writer: the file at where, made when it is absent, or, where that is a postgres:// URL,
 // the PostgreSQL database there. Its tables are brought up to date. EConflict where the database was made with another
 // key, and the keeper's own errors; none shows a password. Close it.
-func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (_ *Store, err error) {
-	s := &Store{keyring: newKeyring(keeper), hub: newHub(), committed: make(chan struct{}, 1)}
-	s.finishes = gathering[*finishCall]{act: s.finish, most: mostGathered}
-	s.claims = gathering[*claimCall]{act: s.claim, most: mostGathered}
+func OpenDB(ctx context.Context, where string, keeper KeyKeeper) (_ *DB, err error) {
+	s := &DB{keyring: newKeyring(keeper), hub: newHub(), committed: make(chan struct{}, 1)}
 	var session session
 	if err := mayOpen(ctx, where); err != nil {
 		return nil, err
@@ -102,7 +83,7 @@ func mayOpen(ctx context.Context, where string) error {
 }
 
 // Close waits for the writes under way and lets go of the database. It may be called twice.
-func (s *Store) Close() error {
+func (s *DB) Close() error {
 	if s.peers != nil {
 		s.peers.close()
 	}
@@ -114,7 +95,7 @@ func (s *Store) Close() error {
 }
 
 // Ping asks the database whether it answers.
-func (s *Store) Ping(ctx context.Context) error {
+func (s *DB) Ping(ctx context.Context) error {
 	var one int
 	return wrapped(s.reads.QueryRowContext(ctx, `SELECT 1`).Scan(&one))
 }
@@ -137,9 +118,9 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS
 }
 
 // Installation implements app.PeopleStore.
-func (s *Store) Installation(context.Context) (string, error) { return s.installation, nil }
+func (s *DB) Installation(context.Context) (string, error) { return s.installation, nil }
 
-func (s *Store) installationID(ctx context.Context) (string, error) {
+func (s *DB) installationID(ctx context.Context) (string, error) {
 	var id string
 	err := s.write(ctx, func(t *tx) error {
 		if err := t.exec(`INSERT INTO settings (name, value) VALUES ('installation', ?) ON CONFLICT DO NOTHING`,
@@ -152,7 +133,7 @@ func (s *Store) installationID(ctx context.Context) (string, error) {
 }
 
 // publish runs after each commit.
-func (s *Store) publish(clusters map[string]bool, queued bool) {
+func (s *DB) publish(clusters map[string]bool, queued bool) {
 	for c := range clusters {
 		s.hub.notify(c)
 	}
@@ -161,7 +142,7 @@ func (s *Store) publish(clusters map[string]bool, queued bool) {
 	}
 }
 
-func (s *Store) wake() {
+func (s *DB) wake() {
 	s.hub.notify(app.WatchQueued)
 	select {
 	case s.committed <- struct{}{}:
@@ -170,7 +151,7 @@ func (s *Store) wake() {
 }
 
 // hear passes on what another server has committed.
-func (s *Store) hear(words []string) {
+func (s *DB) hear(words []string) {
 	for _, w := range words {
 		cluster, one := strings.CutPrefix(w, noteCluster)
 		switch {
@@ -185,7 +166,7 @@ func (s *Store) hear(words []string) {
 }
 
 // Committed implements app.Ledger.
-func (s *Store) Committed() <-chan struct{} { return s.committed }
+func (s *DB) Committed() <-chan struct{} { return s.committed }
 
 // micros is how times are written: Unix microseconds, 0 for none.
 func micros(t time.Time) int64 {

@@ -52,7 +52,7 @@ func (o *operationRow) expects() app.Expectation {
 func (o *operationRow) operation() app.Operation { return o.value().Operation }
 
 // Operations implements app.Ledger.
-func (s *Store) Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error) {
+func (s *clusterStore) Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error) {
 	return operations(ctx, s.reads, tenant, cluster)
 }
 
@@ -93,7 +93,7 @@ func operation(t *tx, id int64) (ledger.Operation, error) {
 }
 
 // FailedDeletes implements app.Ledger. A roll-back gives machines back as well.
-func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
+func (s *clusterStore) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)

@@ -78,13 +78,13 @@ func checkFollows(t *tx, n app.NewOperation) error {
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
 // operation has its row, and no step of it has begun. It gives what the audit is to say.
-func (s *Store) change(t *tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
+func (s *operationStore) change(t *tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
 	var sealed []byte
 	cluster, err := scanCluster(t.row(`SELECT `+clusterColumns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterError(err, op.Cluster); err != nil {
 		return "", err
 	}
-	before, err := s.open(sealed, definitionPlace(op.Cluster))
+	before, err := s.unseal(sealed, definitionPlace(op.Cluster))
 	if err != nil {
 		return "", err
 	}
@@ -193,7 +193,7 @@ func nodesBefore(t *tx, cluster string, c app.ClusterChange) (services map[strin
 }
 
 // changeNodes writes the nodes that are new, that have other services, and that leave.
-func (s *Store) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
+func (s *operationStore) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
 	// Nodes that are gone for good do not keep their names.
 	taken := ""
 	if err := t.eachOf(func(row scanner) error { return row.Scan(&taken) }, len(c.New),
@@ -304,10 +304,10 @@ func reservedLast(t *tx, o app.Operation) (*reservedText, error) {
 }
 
 // DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
-func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
+func (s *operationStore) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
 	var sealed []byte
 	var change int64
-	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
+	err = s.row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
 		LEFT JOIN changes h ON h.operation = (SELECT min(n.operation) FROM changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.sealed_definition) > 0)
 		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
 	if err = clusterError(err, cluster); err != nil {
@@ -321,11 +321,11 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 }
 
 // LeftBy implements app.ClusterStore.
-func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
+func (s *operationStore) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
 	var was []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
+	err = s.row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
 	if isNoRows(err) {
-		now, err := s.Cluster(ctx, tenant, cluster)
+		now, err := s.clusters.Cluster(ctx, tenant, cluster)
 		if err != nil {
 			return c, err
 		}
@@ -344,8 +344,8 @@ func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation in
 }
 
 // Definitions implements app.ClusterStore.
-func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.Definition, error) {
-	now, err := s.Definition(ctx, tenant, cluster)
+func (s *operationStore) Definitions(ctx context.Context, tenant, cluster string) ([]app.Definition, error) {
+	now, err := s.clusters.Definition(ctx, tenant, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -368,10 +368,10 @@ func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.
 }
 
 // DefinitionState implements app.ClusterStore. What is sealed twice is never the same, so the digest tells every change.
-func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
+func (s *operationStore) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
 	var sealed []byte
 	var changes int64
-	err := s.reads.QueryRowContext(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
+	err := s.row(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
 		tenant, cluster).Scan(&sealed, &changes)
 	if err = clusterError(err, cluster); err != nil {
 		return "", err
@@ -381,10 +381,10 @@ func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (st
 }
 
 // ChangeOf implements app.ClusterStore.
-func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after app.ClusterChange, err error) {
+func (s *operationStore) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after app.ClusterChange, err error) {
 	var cluster string
 	var was, made []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
+	err = s.row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
 		Scan(&cluster, &was, &made)
 	if isNoRows(err) {
 		return before, after, app.Errorf(app.ENotFound, "Operation %d has changed nothing of its cluster.", operation)

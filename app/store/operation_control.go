@@ -13,7 +13,7 @@ import (
 )
 
 // ControlOperation implements app.Ledger.
-func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
+func (s *operationStore) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var err error
 		op, err = control(t, c, "")
@@ -265,4 +265,25 @@ func whatFailed(t *tx, id int64) (string, error) {
 		return fmt.Sprintf("%s failed: %s (and %d %s)", first, strings.TrimSuffix(text, "."), n-1, more), nil
 	}
 	return fmt.Sprintf("%s failed: %s", first, text), nil
+}
+
+// setCluster changes a cluster's status and tells those who watch. One that is gone stays gone, whatever waited behind what
+// ended it.
+func setCluster(t *tx, at time.Time, tenant, id string, status app.ClusterStatus, message string) error {
+	var pool int64
+	err := t.row(`UPDATE clusters SET status = ?, message = ? WHERE tenant = ? AND id = ? AND (deleted_at = 0 OR ? = 'deleted') RETURNING pool`,
+		status, message, tenant, id, status).Scan(&pool)
+	if isNoRows(err) {
+		return nil
+	}
+	if err == nil && pool > 0 {
+		err = poolMachineMoved(t, at, pool, id, status, message)
+	}
+	if err == nil {
+		err = wakeBuilds(t, at, `cluster = ? AND cluster <> '' AND live = 1`, id)
+	}
+	if err != nil {
+		return wrapped(err)
+	}
+	return t.event(app.Event{At: at, Tenant: tenant, Cluster: id, Kind: app.EventCluster, Status: string(status), Message: message})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // SubmitOperation implements app.Ledger.
-func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
+func (s *operationStore) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		standing, err := checkStanding(t, n)
 		if err != nil {
@@ -155,7 +155,7 @@ func later(t *tx, o ledger.Operation) (*ledger.Operation, error) {
 }
 
 // submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
-func (s *Store) submit(t *tx, n app.NewOperation) (app.Operation, error) {
+func (s *operationStore) submit(t *tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	op.Expects, op.Trace = n.Plan.Expects, t.trace

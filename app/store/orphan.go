@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/ledger"
 )
 
 const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
@@ -21,13 +22,13 @@ func scanOrphan(row scanner) (app.Orphan, error) {
 }
 
 // HoldAccount implements app.OrphanStore.
-func (s *Store) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (held bool, err error) {
+func (s *fleetStore) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (held bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		n, err := t.count(`INSERT INTO accounts (provider, holder, held_until, began_at, ended_at, machines, orphans, deleted, held_back, lost, error)
 			VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0, '')
 			ON CONFLICT (provider) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until, began_at = excluded.began_at
 			WHERE accounts.held_until <= ? OR accounts.held_until > ? OR accounts.holder = excluded.holder`,
-			provider, holder, micros(now.Add(hold)), micros(now), micros(now), micros(now.Add(farFuture)))
+			provider, holder, micros(now.Add(hold)), micros(now), micros(now), micros(now.Add(ledger.FarFuture)))
 		held = n > 0
 		return err
 	})
@@ -35,7 +36,7 @@ func (s *Store) HoldAccount(ctx context.Context, provider, holder string, now ti
 }
 
 // EndPass implements app.OrphanStore.
-func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error {
+func (s *fleetStore) EndPass(ctx context.Context, holder string, a app.Account) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`UPDATE accounts SET held_until = 0, ended_at = ?, machines = ?, orphans = ?, deleted = ?, held_back = ?, lost = ?, error = ?
 			WHERE provider = ? AND holder = ?`,
@@ -44,7 +45,7 @@ func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error
 }
 
 // Accounts implements app.OrphanStore. Those of tenants that were deleted are over.
-func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
+func (s *fleetStore) Accounts(ctx context.Context) ([]app.Account, error) {
 	list := []app.Account{}
 	err := s.each(ctx, func(row scanner) error {
 		var a app.Account
@@ -60,7 +61,7 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 }
 
 // OrderedAccounts implements app.OrphanStore.
-func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error) {
+func (s *fleetStore) OrderedAccounts(ctx context.Context) (names []string, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var name string
 		err := row.Scan(&name)
@@ -74,7 +75,7 @@ func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error)
 const orphanMemory = 30 * 24 * time.Hour
 
 // SeeOrphans implements app.OrphanStore.
-func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) (list []app.Orphan, err error) {
+func (s *fleetStore) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) (list []app.Orphan, err error) {
 	at := micros(now)
 	err = s.write(ctx, func(t *tx) error {
 		list = []app.Orphan{}
@@ -109,13 +110,13 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
 	})
 	if err == nil && len(list)+len(seen) > 0 {
-		s.hub.notify(app.WatchEverything)
+		s.notify(app.WatchEverything)
 	}
 	return list, err
 }
 
 // OrphanDeleted implements app.OrphanStore.
-func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error {
+func (s *fleetStore) OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error {
 	return s.write(ctx, func(t *tx) error {
 		if failure != "" {
 			return t.exec(`UPDATE orphans SET error = ? WHERE id = ? AND gone_at = 0`, failure, id)
@@ -136,7 +137,7 @@ func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, fai
 }
 
 // Orphans implements app.OrphanStore.
-func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error) {
+func (s *fleetStore) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error) {
 	where, args := "gone_at = 0", []any{}
 	if gone {
 		where = "gone_at >= 0"
@@ -154,7 +155,7 @@ func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Or
 }
 
 // DecideOrphan implements app.OrphanStore.
-func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
+func (s *fleetStore) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		o, err = scanOrphan(t.row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
 		switch {
@@ -179,8 +180,8 @@ func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.Orpha
 const orphanMode = "orphans"
 
 // OrphanMode implements app.OrphanStore.
-func (s *Store) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
+func (s *fleetStore) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
+	err = s.row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
 	if isNoRows(err) {
 		return app.OrphansDelete, nil
 	}
@@ -191,7 +192,7 @@ func (s *Store) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
 }
 
 // SetOrphanMode implements app.OrphanStore.
-func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error {
+func (s *fleetStore) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
 			return err
@@ -200,12 +201,8 @@ func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Act
 	})
 }
 
-// untouched narrows clusters c to those to which nothing was done since they were found to have lost machines.
-const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
-	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
-
 // MarkFound implements app.OrphanStore.
-func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
+func (s *fleetStore) MarkFound(ctx context.Context, tenant, cluster string) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
 		if err != nil || n == 0 {

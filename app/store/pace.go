@@ -23,7 +23,7 @@ func addPaceKey(kinds []app.PaceKey) func([]any, int) []any {
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
 // Paces implements app.PaceStore. Each kind is found by an index.
-func (s *Store) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error) {
+func (s *policyStore) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error) {
 	known := app.Paces{}
 	of := make(map[[2]string]app.PaceKey, len(kinds))
 	for _, k := range kinds {
@@ -51,7 +51,7 @@ func (s *Store) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, erro
 }
 
 // DropPaces implements app.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
-func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
+func (s *policyStore) DropPaces(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := s.write(ctx, func(t *tx) (err error) {
 		n, err = t.count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, micros(before), keepBatch)

@@ -9,7 +9,7 @@ import (
 )
 
 // CreateUser implements app.PeopleStore.
-func (s *Store) CreateUser(ctx context.Context, u app.User) error {
+func (s *identityStore) CreateUser(ctx context.Context, u app.User) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
 			ON CONFLICT DO NOTHING`, u.Tenant, micros(u.CreatedAt)); err != nil {
@@ -23,7 +23,7 @@ func (s *Store) CreateUser(ctx context.Context, u app.User) error {
 func addUser(t *tx, who app.Actor, u app.User) error {
 	n, err := t.count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.FullName, u.Email, u.Role, u.PasswordHash,
-		truth(u.MustChange), micros(u.DisabledAt), micros(u.CreatedAt), micros(u.CreatedAt), u.CreatedBy, micros(u.SeenAt))
+		flag(u.MustChange), micros(u.DisabledAt), micros(u.CreatedAt), micros(u.CreatedAt), u.CreatedBy, micros(u.SeenAt))
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func userFacts(u app.User) map[string]any {
 }
 
 // SetPassword implements app.PeopleStore.
-func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
+func (s *identityStore) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, micros(at), who.Tenant, name)
 		if err == nil && n == 0 {
@@ -70,7 +70,7 @@ const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_
 	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
 
 // User implements app.PeopleStore.
-func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error) {
+func (s *identityStore) User(ctx context.Context, tenant, name string) (app.User, error) {
 	return userOf(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, tenant, name)
 }
 
@@ -108,8 +108,8 @@ func scanUser(row scanner, u *app.User, more ...any) error {
 }
 
 // CountUsers implements app.PeopleStore.
-func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT count(*) FROM users`).Scan(&n)
+func (s *identityStore) CountUsers(ctx context.Context) (n int, err error) {
+	err = s.row(ctx, `SELECT count(*) FROM users`).Scan(&n)
 	return n, err
 }
 
@@ -119,12 +119,4 @@ func sawUser(t *tx, tenant, name string, at time.Time) error {
 
 func noUser(name string) error {
 	return app.Errorf(app.ENotFound, "There is no user %q.", name)
-}
-
-// truth is how both databases keep a yes or no.
-func truth(yes bool) int64 {
-	if yes {
-		return 1
-	}
-	return 0
 }

@@ -1,47 +1,39 @@
 package store
 
 import (
-	"encoding/json"
-	"fmt"
+	"slices"
 	"time"
 
 	"muster/app"
 )
 
-// What goes with a user, and what goes with or comes with a tenant. Rooms that keep something of a user or tenant add their
-// function here; all run in the one transaction.
-var (
-	// userEnds drop what a user alone has. Clusters, receipts, usage and audit are the tenant's.
-	userEnds = []func(t *tx, tenant, user string) error{
-		dropTokensOf,
-		dropMembershipsOf,
-		dropSharesOf,
-		dropSignInsOf,
-	}
-	// tenantEnds drop what a tenant has, but not its clusters, receipts, usage and audit.
-	tenantEnds = []func(t *tx, tenant string) error{
-		dropPeopleOf,
-		dropHooksAndSecretsOf,
-		dropBuildsOf,
-		dropChatsOf,
-		dropResourcesOf,
-		dropCatalogOf,
-	}
-	// tenantCopies give a new tenant the settings of another one; docs/people.md lists them. Hooks and secrets are not copied:
-	// they would tell one tenant's matters to the people of the other.
-	tenantCopies = []tenantCopy{
-		{"groups", copyGroups},
-		{"policies", copyPolicies},
-		{"quotas", copyQuotas},
-		{"require_second_factor", copyFactorRule},
-		{"visibility", copyVisibility},
-	}
-)
+// Parts are what other packages keep of a tenant. All of it runs in the transaction that ends or makes the tenant.
+type Parts struct {
+	// Ends drop what a tenant has, but not its clusters, receipts, usage and audit.
+	Ends []func(t *tx, tenant string) error
+	// Copies give a new tenant the settings of another one.
+	Copies []TenantCopy
+}
 
-// tenantCopy copies one kind of setting; what names it in the audit.
-type tenantCopy struct {
-	what string
-	copy func(t *tx, who app.Actor, from, to string, at time.Time) error
+// TenantCopy copies one kind of setting; What names it in the audit.
+type TenantCopy struct {
+	What string
+	Copy func(t *tx, who app.Actor, from, to string, at time.Time) error
+}
+
+// userEnds drop what a user alone has. Clusters, receipts, usage and audit are the tenant's.
+var userEnds = []func(t *tx, tenant, user string) error{dropTokensOf, dropMembershipsOf, dropSharesOf, dropSignInsOf}
+
+// ends drop what a tenant has.
+func (p Parts) ends() []func(t *tx, tenant string) error {
+	return append([]func(t *tx, tenant string) error{dropPeopleOf, dropHooksAndSecretsOf}, p.Ends...)
+}
+
+// copies give a new tenant the settings of another one; docs/people.md lists them. Hooks and secrets are not copied:
+// they would tell one tenant's matters to the people of the other.
+func (p Parts) copies() []TenantCopy {
+	return slices.Concat([]TenantCopy{{"groups", copyGroups}}, p.Copies,
+		[]TenantCopy{{"require_second_factor", copyFactorRule}, {"visibility", copyVisibility}})
 }
 
 func dropTokensOf(t *tx, tenant, user string) error {
@@ -94,41 +86,6 @@ func copyFactorRule(t *tx, _ app.Actor, from, to string, _ time.Time) error {
 	return t.exec(`UPDATE tenants SET require_second_factor = (SELECT f.require_second_factor FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }
 
-// copyPolicies begins each policy that stands with its first version.
-func copyPolicies(t *tx, who app.Actor, from, to string, at time.Time) error {
-	var policies []app.Policy
-	err := t.each(func(row scanner) error {
-		var text []byte
-		if err := row.Scan(&text); err != nil {
-			return err
-		}
-		var p app.Policy
-		if err := json.Unmarshal(text, &p); err != nil {
-			return fmt.Errorf("policy: %w", err)
-		}
-		policies = append(policies, p)
-		return nil
-	}, `SELECT policy FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, from)
-	if err != nil {
-		return err
-	}
-	by := in(who, to)
-	for _, p := range policies {
-		p.Version, p.SavedBy, p.SavedAt = 1, by.Name(), at
-		if err := savePolicy(t, p, nil, by, at, "policy.save"); err != nil {
-			return err
-		}
-	}
-	return t.exec(`INSERT INTO policy_zones (tenant, zone) SELECT ?, zone FROM policy_zones WHERE tenant = ?`, to, from)
-}
-
-// copyQuotas leaves out those of single users, who have no account in the new tenant.
-func copyQuotas(t *tx, who app.Actor, from, to string, at time.Time) error {
-	return t.exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
-		SELECT ?, scope, name, clusters, nodes, cpu, per_hour, per_month, ?, ? FROM quotas WHERE tenant = ? AND scope <> 'user'`,
-		to, micros(at), who.Name(), from)
-}
-
 // in gives the actor as it acts in a tenant, for the audit there.
 func in(who app.Actor, tenant string) app.Actor {
 	if who.Home == "" {
@@ -136,4 +93,13 @@ func in(who app.Actor, tenant string) app.Actor {
 	}
 	who.Tenant = tenant
 	return who
+}
+
+// dropSharesOf drops what was shared with a user: another account of that name must not get it.
+func dropSharesOf(t *tx, tenant, user string) error {
+	return t.exec(`DELETE FROM cluster_shares WHERE tenant = ? AND person = ?`, tenant, user)
+}
+
+func copyVisibility(t *tx, _ app.Actor, from, to string, _ time.Time) error {
+	return t.exec(`UPDATE tenants SET cluster_visibility = (SELECT f.cluster_visibility FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }

@@ -27,18 +27,18 @@ func scanPolicy(row scanner) (p app.Policy, err error) {
 }
 
 // Policies implements app.PolicyStore.
-func (s *Store) Policies(ctx context.Context, tenant string) ([]app.Policy, error) {
+func (s *policyStore) Policies(ctx context.Context, tenant string) ([]app.Policy, error) {
 	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, tenant)
 	app.SortPolicies(list)
 	return list, err
 }
 
 // PolicyVersions implements app.PolicyStore.
-func (s *Store) PolicyVersions(ctx context.Context, tenant, name string) ([]app.Policy, error) {
+func (s *policyStore) PolicyVersions(ctx context.Context, tenant, name string) ([]app.Policy, error) {
 	return s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? ORDER BY version DESC LIMIT 1000`, tenant, name)
 }
 
-func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
+func (s *policyStore) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
 	list := []app.Policy{}
 	err := s.each(ctx, func(row scanner) error {
 		p, err := scanPolicy(row)
@@ -49,7 +49,7 @@ func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.
 }
 
 // SavePolicy implements app.PolicyStore.
-func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
+func (s *policyStore) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		had, last, err := policy(t, who.Tenant, p.Name)
 		if err != nil {
@@ -105,7 +105,7 @@ func savePolicy(t *tx, p app.Policy, had *app.Policy, who app.Actor, now time.Ti
 }
 
 // DeletePolicy implements app.PolicyStore.
-func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
+func (s *policyStore) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		had, last, err := policy(t, who.Tenant, name)
 		if err != nil {
@@ -121,8 +121,8 @@ func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, no
 }
 
 // TimeZone implements app.PolicyStore.
-func (s *Store) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
+func (s *policyStore) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
+	err = s.row(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
 	if isNoRows(err) {
 		return "UTC", nil
 	}
@@ -133,7 +133,7 @@ func (s *Store) TimeZone(ctx context.Context, tenant string) (zone string, err e
 }
 
 // SetTimeZone implements app.PolicyStore.
-func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
+func (s *policyStore) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		var before any
 		var had string
@@ -148,4 +148,32 @@ func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now
 		}
 		return t.deed(now, who, "policy.time_zone", "policies", before, zone)
 	})
+}
+
+// copyPolicies begins each policy that stands with its first version.
+func copyPolicies(t *tx, who app.Actor, from, to string, at time.Time) error {
+	var policies []app.Policy
+	err := t.each(func(row scanner) error {
+		var text []byte
+		if err := row.Scan(&text); err != nil {
+			return err
+		}
+		var p app.Policy
+		if err := json.Unmarshal(text, &p); err != nil {
+			return fmt.Errorf("policy: %w", err)
+		}
+		policies = append(policies, p)
+		return nil
+	}, `SELECT policy FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, from)
+	if err != nil {
+		return err
+	}
+	by := in(who, to)
+	for _, p := range policies {
+		p.Version, p.SavedBy, p.SavedAt = 1, by.Name(), at
+		if err := savePolicy(t, p, nil, by, at, "policy.save"); err != nil {
+			return err
+		}
+	}
+	return t.exec(`INSERT INTO policy_zones (tenant, zone) SELECT ?, zone FROM policy_zones WHERE tenant = ?`, to, from)
 }

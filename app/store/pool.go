@@ -28,7 +28,7 @@ func noPool(err error, name string) error {
 }
 
 // CreatePool implements app.PoolStore.
-func (s *Store) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
+func (s *operationStore) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
 	err := s.write(ctx, func(t *tx) error {
 		if err := tenantOpen(t, p.Tenant); err != nil {
 			return err
@@ -61,7 +61,7 @@ func poolDetail(p app.Pool) any {
 }
 
 // ChangePool implements app.PoolStore.
-func (s *Store) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (is app.Pool, err error) {
+func (s *operationStore) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (is app.Pool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		was, err := scanPool(t.row(`SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ? AND p.ended_at = 0`, p.Tenant, p.Name))
 		if err != nil {
@@ -90,12 +90,12 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act s
 }
 
 // Pool implements app.PoolStore.
-func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (app.Pool, error) {
+func (s *operationStore) Pool(ctx context.Context, tenant, name string, ended bool) (app.Pool, error) {
 	where := ` AND p.ended_at = 0`
 	if ended {
 		where = ` ORDER BY CASE WHEN p.ended_at = 0 THEN 0 ELSE 1 END, p.id DESC LIMIT 1`
 	}
-	p, err := scanPool(s.reads.QueryRowContext(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ?`+where, tenant, name))
+	p, err := scanPool(s.row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ?`+where, tenant, name))
 	return p, noPool(err, name)
 }
 
@@ -103,7 +103,7 @@ func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (app.
 const poolStanding = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
 
 // PoolViews implements app.PoolStore.
-func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error) {
+func (s *operationStore) PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error) {
 	list, of := []app.PoolView{}, map[int64]int{}
 	err := s.each(ctx, func(row scanner) error {
 		p, err := scanPool(row)
@@ -152,7 +152,7 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 }
 
 // PoolMachines implements app.PoolStore.
-func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app.PoolMachine, error) {
+func (s *operationStore) PoolMachines(ctx context.Context, pool int64, handed int) ([]app.PoolMachine, error) {
 	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * app.MaxPoolCount}
 	if handed > 0 {
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
@@ -180,22 +180,22 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 }
 
 // PoolReceipt implements app.PoolStore.
-func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r app.PoolReceipt, err error) {
-	p, err := scanPool(s.reads.QueryRowContext(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
+func (s *operationStore) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r app.PoolReceipt, err error) {
+	p, err := scanPool(s.row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
 	if err != nil {
 		return r, wrapped(err)
 	}
 	r = app.PoolReceipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
 	var life float64
 	at := micros(now)
-	err = s.reads.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
+	err = s.row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
 			coalesce(sum(CASE WHEN m.state = 'gone' AND c.proven_at > 0 THEN 1 ELSE 0 END), 0),
 			coalesce(sum(CASE WHEN m.state = 'handed' OR m.state = 'gone' AND c.proven_at > 0 THEN 0 ELSE 1 END), 0)
 		FROM pool_machines m JOIN clusters c ON c.id = m.cluster WHERE m.pool = ?`, pool).Scan(&r.Machines, &r.Handed, &r.GivenBack, &r.Left)
 	if err != nil {
 		return r, wrapped(err)
 	}
-	err = s.reads.QueryRowContext(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
+	err = s.row(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
 			SELECT x.price AS price, CASE WHEN x.gone_at = 0 THEN ? - x.made_at WHEN x.gone_at > x.made_at THEN x.gone_at - x.made_at ELSE 0 END AS stood
 			FROM pool_machines m JOIN resources x ON x.cluster = m.cluster WHERE m.pool = ?) e`, at, pool).Scan(&life, &r.Cost)
 	r.Lifetime = time.Duration(life) * time.Microsecond
@@ -207,7 +207,7 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 const poolMargin = time.Minute
 
 // PoolStock implements app.PoolStore.
-func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error) {
+func (s *operationStore) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error) {
 	return poolStock(func(f func(scanner) error, q string, args ...any) error { return s.each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 

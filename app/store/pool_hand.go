@@ -86,7 +86,7 @@ func endPromises(t *tx, now time.Time, cluster string) error {
 // takePromised hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over. The step that
 // was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it stays until the
 // machine is known not to take it any more.
-func (s *Store) takePromised(t *tx, now time.Time, nodes *nodeSet, c *app.ClaimedStep) error {
+func (s *operationStore) takePromised(t *tx, now time.Time, nodes *nodeSet, c *app.ClaimedStep) error {
 	var from, pool, intent string
 	err := t.row(`SELECT m.cluster, p.name, i.id FROM pool_machines m JOIN pools p ON p.id = m.pool JOIN intents i ON i.cluster = m.cluster AND i.ended_at = 0
 		WHERE m.for_cluster = ? AND m.for_node = ? AND m.for_cluster <> '' AND m.state = 'promised' ORDER BY i.created_at DESC LIMIT 1`, c.Cluster.ID, c.Node.Name).Scan(&from, &pool, &intent)
@@ -101,7 +101,7 @@ func (s *Store) takePromised(t *tx, now time.Time, nodes *nodeSet, c *app.Claime
 	if err != nil {
 		return fmt.Errorf("store: machine %s of a pool: %w", from, err)
 	}
-	key, err := s.open(sealed, "nodes/"+from+"/"+had.Name)
+	key, err := s.unseal(sealed, "nodes/"+from+"/"+had.Name)
 	if err != nil {
 		return nil // its key is lost: a new machine is made, and the promise ends with the operation
 	}
@@ -110,7 +110,7 @@ func (s *Store) takePromised(t *tx, now time.Time, nodes *nodeSet, c *app.Claime
 	n.MachineID, n.Addresses, n.SSHUser, n.SSHPort, n.HostKey, n.OwnRoot = had.MachineID, had.Addresses, had.SSHUser, had.SSHPort, had.HostKey, had.OwnRoot
 	n.Pool, n.TakenFrom = pool, from
 	if err := t.exec(`UPDATE nodes SET machine_id = ?, addresses = ?, ssh_user = ?, ssh_port = ?, host_key = ?, own_root = ?, secret = ?, pool = ?, taken_from = ?
-		WHERE cluster = ? AND name = ?`, n.MachineID, jsonText(n.Addresses), n.SSHUser, n.SSHPort, n.HostKey, truth(n.OwnRoot), s.seal(key, "nodes/"+n.Cluster+"/"+n.Name), pool, from,
+		WHERE cluster = ? AND name = ?`, n.MachineID, jsonText(n.Addresses), n.SSHUser, n.SSHPort, n.HostKey, flag(n.OwnRoot), s.seal(key, "nodes/"+n.Cluster+"/"+n.Name), pool, from,
 		n.Cluster, n.Name); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func forgetKey(t *tx, n *app.Node) error {
 }
 
 // HandedOut implements app.PoolStore.
-func (s *Store) HandedOut(ctx context.Context, clusters []string) (map[string]string, error) {
+func (s *operationStore) HandedOut(ctx context.Context, clusters []string) (map[string]string, error) {
 	of := map[string]string{}
 	err := inSets(len(clusters), func(from, size int) error {
 		var args []any

@@ -9,7 +9,7 @@ import (
 )
 
 // DuePools implements app.PoolStore. What is due stands in an index of its own, which is nearly always empty.
-func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []app.Pool, err error) {
+func (s *operationStore) DuePools(ctx context.Context, now time.Time, limit int) (list []app.Pool, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		p, err := scanPool(row)
 		list = append(list, p)
@@ -19,9 +19,9 @@ func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []
 }
 
 // WakePools implements app.PoolStore.
-func (s *Store) WakePools(ctx context.Context, now time.Time) error {
+func (s *operationStore) WakePools(ctx context.Context, now time.Time) error {
 	var any bool
-	if err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pools WHERE ended_at = 0)`).Scan(&any); err != nil || !any {
+	if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM pools WHERE ended_at = 0)`).Scan(&any); err != nil || !any {
 		return wrapped(err)
 	}
 	return s.write(ctx, func(t *tx) error {
@@ -35,7 +35,7 @@ func wakePool(t *tx, at time.Time, pool int64) error {
 }
 
 // StockPool implements app.PoolStore. What counts is read in the same transaction, so two servers that refill the same pool do not make too many.
-func (s *Store) StockPool(ctx context.Context, pool int64, m app.NewPoolMachine) error {
+func (s *operationStore) StockPool(ctx context.Context, pool int64, m app.NewPoolMachine) error {
 	c := m.Cluster.Cluster
 	return s.write(ctx, func(t *tx) error {
 		var wanted, there int
@@ -58,7 +58,7 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m app.NewPoolMachine)
 }
 
 // RetirePoolMachine implements app.PoolStore.
-func (s *Store) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did bool, err error) {
+func (s *operationStore) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		moved, err := t.count(`UPDATE pool_machines SET state = 'leaving', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('making', 'ready', 'promised', 'failed')`,
 			n.Operation.Cluster)
@@ -80,10 +80,10 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did 
 }
 
 // RestPool implements app.PoolStore.
-func (s *Store) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
+func (s *operationStore) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
 	return s.write(ctx, func(t *tx) error {
 		changed, err := t.count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
-			AND (told = 0 OR ? = 0)`, micros(p.DueAt), p.Failures, micros(p.RetryAt), p.Trouble, micros(p.TroubleAt), truth(p.Told), p.ID, p.Version, truth(n != nil))
+			AND (told = 0 OR ? = 0)`, micros(p.DueAt), p.Failures, micros(p.RetryAt), p.Trouble, micros(p.TroubleAt), flag(p.Told), p.ID, p.Version, flag(n != nil))
 		if err != nil || changed == 0 || n == nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Store) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
 }
 
 // EndPool implements app.PoolStore.
-func (s *Store) EndPool(ctx context.Context, p app.Pool, now time.Time) error {
+func (s *operationStore) EndPool(ctx context.Context, p app.Pool, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`UPDATE pools SET ended_at = ?, due_at = 0 WHERE id = ? AND mode = 'deleted' AND ended_at = 0
 			AND NOT EXISTS (SELECT 1 FROM pool_machines m WHERE m.pool = pools.id AND `+poolStanding+`)`, micros(now), p.ID)

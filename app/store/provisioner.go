@@ -32,14 +32,8 @@ func scanProvisioner(row scanner) (app.Provisioner, error) {
 	return p, json.Unmarshal([]byte(tags), &p.Tags)
 }
 
-// sharesChanged notes, within a write, that provisioners or shares are others now.
-func sharesChanged(t *tx) error {
-	t.clusters[app.WatchShares] = true
-	return t.exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
-}
-
 // AddProvisioner implements app.ProvisionerStore.
-func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
+func (s *fleetStore) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	tags, err := json.Marshal(p.Tags)
 	if err != nil {
 		return fmt.Errorf("store: provisioner: %w", err)
@@ -70,8 +64,8 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 }
 
 // Provisioner implements app.ProvisionerStore.
-func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
-	p, err := scanProvisioner(s.reads.QueryRowContext(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
+func (s *fleetStore) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
+	p, err := scanProvisioner(s.row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
 	if isNoRows(err) {
 		return p, app.Errorf(app.ENotFound, "There is no such provisioner.")
 	}
@@ -88,13 +82,13 @@ func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, er
 }
 
 // Provisioners implements app.ProvisionerStore.
-func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
+func (s *fleetStore) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, _, err := s.provisioners(ctx, `1 = 1`)
 	return all, err
 }
 
 // BusyProvisioners implements app.ProvisionerStore.
-func (s *Store) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error) {
+func (s *fleetStore) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, err := s.Provisioners(ctx)
 	if err != nil {
 		return nil, err
@@ -132,7 +126,7 @@ func addRunning(tenants []app.TenantSlots, tenant string, n int) []app.TenantSlo
 }
 
 // provisioners gives those that where picks, those alive first, and since when each tenant of each has been idle.
-func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provisioner, map[string]map[string]time.Time, error) {
+func (s *fleetStore) provisioners(ctx context.Context, where string) ([]app.Provisioner, map[string]map[string]time.Time, error) {
 	var all []app.Provisioner
 	at := map[string]int{}
 	err := s.each(ctx, func(row scanner) error {
@@ -167,7 +161,7 @@ func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provision
 }
 
 // TouchProvisioner implements app.ProvisionerStore.
-func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
+func (s *fleetStore) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
 	err := s.write(ctx, func(t *tx) error {
 		if err := t.exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, micros(now), id); err != nil {
 			return err
@@ -188,7 +182,7 @@ func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, 
 }
 
 // EndProvisioner implements app.ProvisionerStore.
-func (s *Store) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
+func (s *fleetStore) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), micros(now), id)
 		if err != nil || n == 0 {
@@ -202,7 +196,7 @@ func (s *Store) EndProvisioner(ctx context.Context, id string, state app.Provisi
 }
 
 // DrainProvisioners implements app.ProvisionerStore.
-func (s *Store) DrainProvisioners(ctx context.Context, name, who string, now time.Time) (found int, err error) {
+func (s *fleetStore) DrainProvisioners(ctx context.Context, name, who string, now time.Time) (found int, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE provisioners SET state = 'draining' WHERE (name = ? OR id = ?) AND `+provisionerAlive, name, name)
 		if err != nil {

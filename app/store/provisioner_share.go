@@ -13,10 +13,10 @@ const atWork = `SELECT o.tenant, c.provider, o.queued + o.running, o.expected, o
 	WHERE o.status IN ('running', 'paused', 'cancelling') AND o.queued + o.running > 0`
 
 // Load implements app.ProvisionerStore.
-func (s *Store) Load(ctx context.Context) (app.Load, error) {
+func (s *fleetStore) Load(ctx context.Context) (app.Load, error) {
 	var l app.Load
 	// The number is read first: whatever changes after that makes it an old one.
-	err := s.reads.QueryRowContext(ctx, `SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&l.Version)
+	err := s.row(ctx, `SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&l.Version)
 	if err != nil {
 		return l, err
 	}
@@ -62,7 +62,7 @@ func (s *Store) Load(ctx context.Context) (app.Load, error) {
 }
 
 // Share implements app.ProvisionerStore.
-func (s *Store) Share(ctx context.Context, version int64, shares []app.Share) (done bool, err error) {
+func (s *fleetStore) Share(ctx context.Context, version int64, shares []app.Share) (done bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		done = false
 		var now int64
@@ -92,7 +92,7 @@ func (s *Store) Share(ctx context.Context, version int64, shares []app.Share) (d
 }
 
 // WorkQueued implements app.ProvisionerStore.
-func (s *Store) WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error) {
+func (s *fleetStore) WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error) {
 	args := []any{tenant, micros(before)}
 	filter := ""
 	if len(except) > 0 {
@@ -102,7 +102,7 @@ func (s *Store) WorkQueued(ctx context.Context, tenant string, except []string, 
 		}
 	}
 	var some bool
-	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM operations o JOIN steps s ON s.operation = o.id AND s.state = 'queued'
+	err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM operations o JOIN steps s ON s.operation = o.id AND s.state = 'queued'
 		WHERE o.tenant = ? AND o.queued > 0 AND s.rung_at <= ?`+filter+`)`,
 		args...).Scan(&some)
 	return some, err

@@ -11,7 +11,7 @@ import (
 )
 
 // CreateProvisionerToken implements app.ProvisionerStore.
-func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerToken, hash []byte) error {
+func (s *fleetStore) CreateProvisionerToken(ctx context.Context, p app.ProvisionerToken, hash []byte) error {
 	grant, err := json.Marshal(p.ProvisionerGrant)
 	if err != nil {
 		return fmt.Errorf("store: provisioner token: %w", err)
@@ -31,7 +31,7 @@ func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerTok
 }
 
 // ProvisionerTokens implements app.ProvisionerStore.
-func (s *Store) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
+func (s *fleetStore) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
 	all := []app.ProvisionerToken{}
 	err := s.each(ctx, func(row scanner) error {
 		p, err := scanProvisionerToken(row)
@@ -58,7 +58,7 @@ func scanProvisionerToken(row scanner) (app.ProvisionerToken, error) {
 }
 
 // RevokeProvisionerToken implements app.ProvisionerStore.
-func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error {
+func (s *fleetStore) RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`DELETE FROM provisioner_tokens WHERE name = ?`, name)
 		if err != nil {
@@ -84,8 +84,8 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 }
 
 // ProvisionerTokenOf implements app.ProvisionerStore.
-func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error) {
-	p, err := scanProvisionerToken(s.reads.QueryRowContext(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
+func (s *fleetStore) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error) {
+	p, err := scanProvisionerToken(s.row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if isNoRows(err) {
 		return p, app.Errorf(app.ENotFound, "There is no such provisioner token.")
 	}
@@ -93,7 +93,7 @@ func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.Provis
 }
 
 // WorkerKey implements app.ProvisionerStore.
-func (s *Store) WorkerKey(ctx context.Context) ([]byte, error) {
+func (s *fleetStore) WorkerKey(ctx context.Context) ([]byte, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
 	return s.sealedSetting(ctx, "worker_key", key)

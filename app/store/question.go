@@ -42,7 +42,7 @@ func scanQuestion(row scanner, more ...any) (q questionRow, err error) {
 }
 
 // Questions implements app.QuestionStore.
-func (s *Store) Questions(ctx context.Context, tenant string, f app.QuestionFilter) ([]app.Question, error) {
+func (s *operationStore) Questions(ctx context.Context, tenant string, f app.QuestionFilter) ([]app.Question, error) {
 	list := []app.Question{}
 	where, args := `q.tenant = ?`, []any{tenant}
 	if f.Cluster != "" {
@@ -73,8 +73,8 @@ func (s *Store) Questions(ctx context.Context, tenant string, f app.QuestionFilt
 }
 
 // Question implements app.QuestionStore.
-func (s *Store) Question(ctx context.Context, tenant string, operation int64, index int) (app.Question, error) {
-	q, err := scanQuestion(s.reads.QueryRowContext(ctx, `SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
+func (s *operationStore) Question(ctx context.Context, tenant string, operation int64, index int) (app.Question, error) {
+	q, err := scanQuestion(s.row(ctx, `SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
 		tenant, operation, index))
 	return q.Question, noQuestion(err, operation, index)
 }
@@ -88,7 +88,7 @@ func noQuestion(err error, operation int64, index int) error {
 }
 
 // Answers implements app.QuestionStore.
-func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]app.NodeAnswer, error) {
+func (s *operationStore) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]app.NodeAnswer, error) {
 	if len(nodes) == 0 {
 		return nil, nil
 	}
@@ -123,9 +123,9 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 }
 
 // answerValues opens an answer. One that nobody gave, where the step went on nevertheless, is what fields have by default.
-func (s *Store) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
+func (s *operationStore) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
 	if len(sealed) > 0 {
-		text, err := s.open(sealed, "questions/"+name)
+		text, err := s.unseal(sealed, "questions/"+name)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 }
 
 // AnswerQuestion implements app.QuestionStore.
-func (s *Store) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Question, err error) {
+func (s *operationStore) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Question, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		r, err := question(t, n.Tenant, n.Operation, n.Index)
 		if err != nil {
@@ -280,7 +280,7 @@ func tooLate(t *tx, q questionRow, n app.NewAnswer) error {
 }
 
 // sealAnswer seals values, whether they are secret or not, for the row of a question.
-func (s *Store) sealAnswer(q questionRow, values map[string]app.AnswerValue) ([]byte, error) {
+func (s *operationStore) sealAnswer(q questionRow, values map[string]app.AnswerValue) ([]byte, error) {
 	if len(values) == 0 {
 		return []byte{}, nil
 	}

@@ -41,7 +41,7 @@ func quotas(each func(func(scanner) error, string, ...any) error, tenant string)
 }
 
 // SetQuota implements app.QuotaStore.
-func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
+func (s *policyStore) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
 	return s.write(ctx, func(t *tx) error {
 		before, err := quota(t, who.Tenant, q.Scope, q.Name)
 		if err != nil {
@@ -71,7 +71,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error 
 }
 
 // DeleteQuota implements app.QuotaStore.
-func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
+func (s *policyStore) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		before, err := quota(t, who.Tenant, scope, name)
 		if err != nil {
@@ -118,8 +118,8 @@ type quotaLook struct {
 	end  func() // call it when done
 }
 
-func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
-	moment, err := s.reads.moment(ctx)
+func (s *policyStore) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
+	moment, err := s.moment(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) 
 }
 
 // QuotaLines implements app.QuotaStore.
-func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
+func (s *policyStore) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
@@ -147,12 +147,12 @@ func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []s
 }
 
 // QuotaLimits implements app.QuotaStore.
-func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
+func (s *policyStore) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
 	return quotas(func(f func(scanner) error, q string, args ...any) error { return s.each(ctx, f, q, args...) }, tenant)
 }
 
 // Quotas implements app.QuotaStore.
-func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
+func (s *policyStore) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
@@ -354,4 +354,11 @@ func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (
 		cost += sum
 	}
 	return cost / float64(time.Hour.Microseconds()), nil
+}
+
+// copyQuotas leaves out those of single users, who have no account in the new tenant.
+func copyQuotas(t *tx, who app.Actor, from, to string, at time.Time) error {
+	return t.exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
+		SELECT ?, scope, name, clusters, nodes, cpu, per_hour, per_month, ?, ? FROM quotas WHERE tenant = ? AND scope <> 'user'`,
+		to, micros(at), who.Name(), from)
 }

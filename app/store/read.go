@@ -111,8 +111,16 @@ func each(ctx context.Context, from reader, f func(scanner) error, query string,
 	return eachRow(rows, err, counted(ctx, f))
 }
 
-func (s *Store) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
+func (s *DB) each(ctx context.Context, f func(scanner) error, query string, args ...any) error {
 	return each(ctx, s.reads, f, query, args...)
 }
+
+// row gives the one row of a read.
+func (s *DB) row(ctx context.Context, query string, args ...any) scanner {
+	return s.reads.QueryRowContext(ctx, query, args...)
+}
+
+// moment begins to read the database as it is now. Roll it back.
+func (s *DB) moment(ctx context.Context) (*moment, error) { return s.reads.moment(ctx) }
 
 func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

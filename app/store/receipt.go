@@ -9,7 +9,7 @@ import (
 )
 
 // Resources implements app.ReceiptStore.
-func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error) {
+func (s *clusterStore) Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error) {
 	list := []app.Resource{}
 	err := s.each(ctx, func(row scanner) error {
 		r := app.Resource{Tenant: tenant, Cluster: cluster}
@@ -24,7 +24,7 @@ func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]app.Re
 }
 
 // NoteResources implements app.ReceiptStore.
-func (s *Store) NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error {
+func (s *clusterStore) NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error {
 	if len(seen) == 0 {
 		return nil
 	}
@@ -79,27 +79,27 @@ func nodeGone(t *tx, at time.Time, cluster, node string) error {
 }
 
 // LastNode implements app.ReceiptStore.
-func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
+func (s *clusterStore) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
+	err = s.row(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
 	return n, wrapped(err)
 }
 
 // Proof implements app.ReceiptStore.
-func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
+func (s *clusterStore) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
 	var at, checked int64
-	err = s.reads.QueryRowContext(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
+	err = s.row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
 	p.At, p.CheckedAt = fromMicros(at), fromMicros(checked)
 	return p, clusterError(err, cluster)
 }
 
 // Unproven implements app.ReceiptStore.
-func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
+func (s *clusterStore) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
 	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at > 0 AND c.proven_at = 0
 		ORDER BY c.proof_asked_at LIMIT ?`, limit)
 }
 
 // SetProof implements app.ReceiptStore.
-func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error {
+func (s *clusterStore) SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
 			micros(p.At), p.How, micros(asked), tenant, cluster)

@@ -50,7 +50,7 @@ func scanReview(row scanner) (request int64, v app.Review, err error) {
 const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
 
 // KeepRequest implements app.RequestStore.
-func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
+func (s *operationStore) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		r, err = keepRequest(t, n)
 		return err
@@ -142,7 +142,7 @@ func keptText(k *app.Kept) string {
 }
 
 // MoveRequest implements app.RequestStore.
-func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
+func (s *operationStore) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		var before app.Request
 		if before, err = request(t, m.Tenant, m.ID); err != nil {
@@ -168,7 +168,7 @@ func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Reque
 }
 
 // run makes the cluster that was asked for, or begins with what was asked of one that stands.
-func (s *Store) run(t *tx, r *app.Request, m app.RequestMove) error {
+func (s *operationStore) run(t *tx, r *app.Request, m app.RequestMove) error {
 	switch {
 	case r.Kind == app.OperationCreate && m.Cluster != nil:
 		_, err := s.createCluster(t, *m.Cluster)
@@ -278,13 +278,6 @@ func requestState(r app.Request, reason string) map[string]any {
 	return s
 }
 
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // request gives a request with its reviews as the transaction sees it.
 func request(t *tx, tenant string, id int64) (app.Request, error) {
 	r, sealed, err := scanRequest(t.row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
@@ -309,7 +302,7 @@ func requestError(err error, id int64) error {
 }
 
 // RequestsDue implements app.RequestStore.
-func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
+func (s *operationStore) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
 	var hidden []sealedRequest
 	err = s.each(ctx, func(row scanner) error {
 		r, sealed, err := scanRequest(row)

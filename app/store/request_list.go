@@ -9,12 +9,12 @@ import (
 )
 
 // Request implements app.RequestStore.
-func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Request, error) {
+func (s *operationStore) Request(ctx context.Context, tenant string, id int64) (app.Request, error) {
 	return s.request(ctx, tenant, nil, id)
 }
 
 // ReadableRequest implements app.RequestStore.
-func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error) {
+func (s *operationStore) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error) {
 	found, err := s.request(ctx, r.Tenant, nil, id)
 	if err != nil || r.Decides(found.Needs) {
 		return found, err
@@ -22,7 +22,7 @@ func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int
 	return s.request(ctx, r.Tenant, &r, id)
 }
 
-func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (app.Request, error) {
+func (s *operationStore) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (app.Request, error) {
 	may, mine := readableRequest(r)
 	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`+may, append([]any{tenant, id}, mine...)...)
 	if err != nil {
@@ -35,9 +35,9 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 }
 
 // KeptRequest implements app.RequestStore.
-func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
+func (s *operationStore) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
 	var sealed []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
+	err = s.row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
 		return k, requestError(err, id)
 	}
@@ -48,7 +48,7 @@ func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app
 }
 
 // Requests implements app.RequestStore.
-func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter) ([]app.Request, error) {
+func (s *operationStore) Requests(ctx context.Context, tenant string, f app.RequestFilter) ([]app.Request, error) {
 	where, args := "r.tenant = ?", []any{tenant}
 	if f.Status != "" {
 		where, args = where+" AND r.status = ?", append(args, string(f.Status))
@@ -71,12 +71,12 @@ func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter
 }
 
 // OpenRequests implements app.RequestStore.
-func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]app.Request, error) {
+func (s *operationStore) OpenRequests(ctx context.Context, tenant string, limit int) ([]app.Request, error) {
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
 }
 
 // OpenRequestsBare implements app.RequestStore.
-func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error) {
+func (s *operationStore) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error) {
 	list := []app.Request{}
 	known := map[string][]app.Need{} // many requests need the same
 	err := s.each(ctx, func(row scanner) error {
@@ -118,7 +118,7 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 }
 
 // RequestsNumbered implements app.RequestStore.
-func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]app.Request, error) {
+func (s *operationStore) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]app.Request, error) {
 	if len(ids) == 0 {
 		return []app.Request{}, nil
 	}
@@ -130,8 +130,8 @@ func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64
 }
 
 // requests reads requests and what was said about them, as they were at one moment.
-func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.Request, error) {
-	moment, err := s.reads.moment(ctx)
+func (s *operationStore) requests(ctx context.Context, query string, args ...any) ([]app.Request, error) {
+	moment, err := s.moment(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.
 }
 
 // PastFacts implements app.PolicyStore.
-func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]app.PastRequest, error) {
+func (s *operationStore) PastFacts(ctx context.Context, tenant string, limit int) ([]app.PastRequest, error) {
 	list := []app.PastRequest{}
 	err := s.each(ctx, func(row scanner) error {
 		var p app.PastRequest

@@ -111,7 +111,7 @@ func keepReservation(t *tx, id int64, r app.Reservation) error {
 		}
 	} else if err := t.row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
-		micros(r.From), micros(r.Until), truth(r.Pool)).Scan(&id); err != nil {
+		micros(r.From), micros(r.Until), flag(r.Pool)).Scan(&id); err != nil {
 		return wrapped(err)
 	}
 	for _, g := range r.Groups {
@@ -175,7 +175,7 @@ func refuse(t *tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
 }
 
 // Reservations implements app.QuotaStore.
-func (s *Store) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
+func (s *policyStore) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
 	list := []app.Reservation{}
 	err := s.each(ctx, func(row scanner) error {
 		r, err := scanReservation(row)

@@ -25,7 +25,7 @@ func whichResources(tenant string, f app.ResourceFilter) (where string, args []a
 }
 
 // ResourceInfos implements app.ResourceStore.
-func (s *Store) ResourceInfos(ctx context.Context, tenant string, f app.ResourceFilter) ([]app.ResourceInfo, error) {
+func (s *resourceStore) ResourceInfos(ctx context.Context, tenant string, f app.ResourceFilter) ([]app.ResourceInfo, error) {
 	where, args := whichResources(tenant, f)
 	if f.After != "" {
 		id, err := app.ParseResourceID(f.After)
@@ -58,8 +58,8 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f app.Resource
 const mostVersions = 500
 
 // ResourceInfo implements app.ResourceStore.
-func (s *Store) ResourceInfo(ctx context.Context, tenant string, id app.ResourceID) (app.ResourceInfo, error) {
-	m, err := s.reads.moment(ctx)
+func (s *resourceStore) ResourceInfo(ctx context.Context, tenant string, id app.ResourceID) (app.ResourceInfo, error) {
+	m, err := s.moment(ctx)
 	if err != nil {
 		return app.ResourceInfo{}, err
 	}
@@ -169,7 +169,7 @@ func versionRow(t *tx, tenant string, id app.ResourceID, number int64) (row int6
 
 // PinResources implements app.ResourceStore. One statement reads all, so that of two resources that a sync put into use together
 // nobody gets one without the other.
-func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.AutomatorRef) ([]app.PinnedResource, error) {
+func (s *resourceStore) PinResources(ctx context.Context, tenant string, refs []app.AutomatorRef) ([]app.PinnedResource, error) {
 	type found struct {
 		member string
 		ref    app.ResourceRef

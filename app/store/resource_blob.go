@@ -19,13 +19,13 @@ import (
 
 // blobName gives a content a name that no other has had: what removes an old one can never take a new one away. Tenants stand in it as a
 // hash, since names of tenants may differ in nothing but case.
-func (s *Store) blobName(tenant, hash string) string {
+func (s *resourceStore) blobName(tenant, hash string) string {
 	sum := sha256.Sum256([]byte(tenant))
 	return app.BlobPrefix(s.installation) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
 }
 
 // AnnounceBlob implements app.ResourceStore.
-func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, most int64, at time.Time) (name string, err error) {
+func (s *resourceStore) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, most int64, at time.Time) (name string, err error) {
 	files, err := packFiles(b.Files)
 	if err != nil {
 		return "", err
@@ -75,9 +75,9 @@ func packFiles(files []app.ResourceFile) ([]byte, error) {
 }
 
 // BlobFiles implements app.ResourceStore.
-func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []app.ResourceFile, err error) {
+func (s *resourceStore) BlobFiles(ctx context.Context, tenant, hash string) (files []app.ResourceFile, err error) {
 	var packed []byte
-	err = s.reads.QueryRowContext(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
+	err = s.row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
 	if isNoRows(err) {
 		return nil, errNoBlob(hash)
 	}
@@ -100,8 +100,8 @@ func errNoBlob(hash string) error {
 }
 
 // BlobName implements app.ResourceStore.
-func (s *Store) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT name, size FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&name, &size)
+func (s *resourceStore) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
+	err = s.row(ctx, `SELECT name, size FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&name, &size)
 	if isNoRows(err) {
 		return "", 0, errNoBlob(hash)
 	}
@@ -112,8 +112,8 @@ func (s *Store) BlobName(ctx context.Context, tenant, hash string) (name string,
 }
 
 // BlobsOf implements app.ResourceStore.
-func (s *Store) BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND state = 'here'`, tenant).Scan(&n, &size)
+func (s *resourceStore) BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error) {
+	err = s.row(ctx, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND state = 'here'`, tenant).Scan(&n, &size)
 	if err != nil {
 		return 0, 0, fmt.Errorf("store: contents: %w", err)
 	}
@@ -121,7 +121,7 @@ func (s *Store) BlobsOf(ctx context.Context, tenant string) (n int, size int64, 
 }
 
 // HoldBlobs implements app.ResourceStore.
-func (s *Store) HoldBlobs(ctx context.Context, tenant, provisioner string, hashes []string, at time.Time) error {
+func (s *resourceStore) HoldBlobs(ctx context.Context, tenant, provisioner string, hashes []string, at time.Time) error {
 	hashes = slices.Compact(slices.Sorted(slices.Values(hashes)))
 	return s.write(ctx, func(t *tx) error {
 		var had []string

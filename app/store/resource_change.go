@@ -14,7 +14,7 @@ import (
 func versioned(id app.ResourceID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
 
 // AddResourceVersion implements app.ResourceStore.
-func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.ResourcePush, b app.Blob, name string, at time.Time) (v app.ResourceVersion, added bool, err error) {
+func (s *resourceStore) AddResourceVersion(ctx context.Context, who app.Actor, p app.ResourcePush, b app.Blob, name string, at time.Time) (v app.ResourceVersion, added bool, err error) {
 	source, err := json.Marshal(p.Source)
 	if err != nil {
 		return v, false, fmt.Errorf("store: resource: %w", err)
@@ -88,7 +88,7 @@ func resourceFor(t *tx, tenant string, p app.ResourcePush, at time.Time) (row in
 }
 
 // StageResource implements app.ResourceStore.
-func (s *Store) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *resourceStore) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error { return stage(t, who, id, number, at) })
 }
 
@@ -107,7 +107,7 @@ func stage(t *tx, who app.Actor, id app.ResourceID, number int64, at time.Time) 
 }
 
 // RecallResource implements app.ResourceStore.
-func (s *Store) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *resourceStore) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil || !slated {
@@ -121,7 +121,7 @@ func (s *Store) RecallResource(ctx context.Context, who app.Actor, id app.Resour
 }
 
 // SyncResources implements app.ResourceStore.
-func (s *Store) SyncResources(ctx context.Context, who app.Actor, f app.ResourceFilter, dry bool, at time.Time) (out app.ResourceSync, err error) {
+func (s *resourceStore) SyncResources(ctx context.Context, who app.Actor, f app.ResourceFilter, dry bool, at time.Time) (out app.ResourceSync, err error) {
 	where, args := whichResources(who.Tenant, f)
 	query := `SELECT r.id, r.family, r.member, r.kind, r.name, CAST(sum(v.number * v.live) AS BIGINT), CAST(sum(v.number * v.slated) AS BIGINT)
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.live + v.slated > 0
@@ -176,7 +176,7 @@ func clipped(s string, most int) string {
 }
 
 // DeleteResourceVersion implements app.ResourceStore.
-func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *resourceStore) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil {

@@ -14,7 +14,7 @@ const needed = `(EXISTS (SELECT 1 FROM resource_versions v WHERE v.tenant = b.te
 	OR EXISTS (SELECT 1 FROM resource_uses u JOIN clusters c ON c.id = u.cluster WHERE u.tenant = b.tenant AND u.hash = b.hash AND c.deleted_at = 0))`
 
 // IdleBlobs implements app.ResourceStore.
-func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []app.GoingBlob, err error) {
+func (s *resourceStore) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []app.GoingBlob, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		going = nil
 		if err := t.exec(`DELETE FROM resource_uses WHERE cluster IN (SELECT id FROM clusters WHERE deleted_at > 0)`); err != nil {
@@ -42,14 +42,14 @@ func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) 
 }
 
 // BlobGone implements app.ResourceStore.
-func (s *Store) BlobGone(ctx context.Context, b app.GoingBlob) error {
+func (s *resourceStore) BlobGone(ctx context.Context, b app.GoingBlob) error {
 	return s.write(ctx, func(t *tx) error {
 		return t.exec(`DELETE FROM resource_blobs WHERE tenant = ? AND hash = ? AND name = ? AND state = 'going'`, b.Tenant, b.Hash, b.Name)
 	})
 }
 
 // StrayBlobs implements app.ResourceStore.
-func (s *Store) StrayBlobs(ctx context.Context, names []string, since, now time.Time) (strays []string, err error) {
+func (s *resourceStore) StrayBlobs(ctx context.Context, names []string, since, now time.Time) (strays []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -9,13 +9,13 @@ import (
 const keepBatch = 1000
 
 // DropEvents implements app.RetentionStore.
-func (s *Store) DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
+func (s *DB) DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
 	return s.drop(ctx, before, from, `SELECT seq, at, CASE WHEN at < ? THEN 1 ELSE 0 END FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
 		`DELETE FROM events WHERE seq > ? AND seq <= ? AND at < ?`)
 }
 
 // DropLogs implements app.RetentionStore.
-func (s *Store) DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
+func (s *DB) DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
 	return s.drop(ctx, before, from, `SELECT l.seq, l.at, CASE WHEN o.ended_at > 0 AND o.ended_at < ? THEN 1 ELSE 0 END FROM logs l
 			JOIN operations o ON o.id = l.operation WHERE l.seq > ? ORDER BY l.seq LIMIT ?`,
 		`DELETE FROM logs WHERE seq > ? AND seq <= ? AND operation IN (SELECT id FROM operations WHERE ended_at > 0 AND ended_at < ?)`)
@@ -23,7 +23,7 @@ func (s *Store) DropLogs(ctx context.Context, before time.Time, from int64) (nex
 
 // drop looks at the rows after from, in the order in which they were written, and deletes those of them that are due. Nothing
 // more is due from the first batch on in which all rows are too young; a clock that was set may hide some until later.
-func (s *Store) drop(ctx context.Context, before time.Time, from int64, look, remove string) (next int64, dropped int, err error) {
+func (s *DB) drop(ctx context.Context, before time.Time, from int64, look, remove string) (next int64, dropped int, err error) {
 	var rows, due, old int
 	last := from
 	err = s.each(ctx, func(row scanner) error {

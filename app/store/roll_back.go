@@ -8,7 +8,7 @@ import (
 
 // RollBacksDue implements app.Ledger. What is due stands in an index of its own, which is empty nearly always, so that it
 // can be asked for every second.
-func (s *Store) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
+func (s *operationStore) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)

@@ -8,9 +8,9 @@ import (
 )
 
 // ClusterSchedule implements app.ScheduleStore.
-func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v app.ClusterSchedule, err error) {
+func (s *clusterStore) ClusterSchedule(ctx context.Context, tenant, cluster string) (v app.ClusterSchedule, err error) {
 	var at int64
-	err = s.reads.QueryRowContext(ctx, `SELECT sleep, wake, zone, changed_at, changed_by FROM cluster_schedules WHERE tenant = ? AND cluster = ?`, tenant, cluster).
+	err = s.row(ctx, `SELECT sleep, wake, zone, changed_at, changed_by FROM cluster_schedules WHERE tenant = ? AND cluster = ?`, tenant, cluster).
 		Scan(&v.Sleep, &v.Wake, &v.Zone, &at, &v.ChangedBy)
 	if isNoRows(err) {
 		return app.ClusterSchedule{}, nil
@@ -20,7 +20,7 @@ func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v 
 }
 
 // SetSchedule implements app.ScheduleStore.
-func (s *Store) SetSchedule(ctx context.Context, c app.ScheduleChange) error {
+func (s *clusterStore) SetSchedule(ctx context.Context, c app.ScheduleChange) error {
 	return s.write(ctx, func(t *tx) error {
 		if _, err := live(t, c.Tenant, c.Cluster); err != nil {
 			return err
@@ -50,7 +50,7 @@ func (s *Store) SetSchedule(ctx context.Context, c app.ScheduleChange) error {
 }
 
 // DueSchedules implements app.ScheduleStore.
-func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (list []app.ScheduleDue, err error) {
+func (s *clusterStore) DueSchedules(ctx context.Context, now time.Time, limit int) (list []app.ScheduleDue, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var d app.ScheduleDue
 		var since, due int64
@@ -64,7 +64,7 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (lis
 }
 
 // MoveSchedule implements app.ScheduleStore.
-func (s *Store) MoveSchedule(ctx context.Context, d app.ScheduleDue, until, due time.Time, n app.Notice) (moved bool, err error) {
+func (s *clusterStore) MoveSchedule(ctx context.Context, d app.ScheduleDue, until, due time.Time, n app.Notice) (moved bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		changed, err := t.count(`UPDATE cluster_schedules SET since = ?, due_at = ? WHERE cluster = ? AND due_at = ? AND since = ?`,
 			micros(until), micros(due), d.Cluster.ID, micros(d.Due), micros(d.Since))

@@ -84,8 +84,8 @@ func (k *keyring) seal(secret []byte, place string) []byte {
 	return sealWith(aead, headOf(id), secret, place)
 }
 
-// open gives what was sealed for a place.
-func (k *keyring) open(sealed []byte, place string) ([]byte, error) {
+// unseal gives what was sealed for a place.
+func (k *keyring) unseal(sealed []byte, place string) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil
 	}

@@ -51,7 +51,7 @@ func (k *keyring) sealWanted(a app.BuildAsk, build int64) []byte {
 
 // openJSON decrypts JSON that was sealed for a place.
 func (k *keyring) openJSON(sealed []byte, place string, into any) error {
-	text, err := k.open(sealed, place)
+	text, err := k.unseal(sealed, place)
 	if err != nil {
 		return err
 	}

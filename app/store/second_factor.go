@@ -12,7 +12,7 @@ const factorColumns = `id, kind, name, sealed, used_step, started_at, confirmed_
 
 // factors reads those of an account that are confirmed, or its one app that is not. A secret whose key was lost is left empty: people must still be able to see
 // and remove what they have, and to use a recovery code.
-func (s *Store) factors(each func(func(scanner) error, string, ...any) error, tenant, user string, confirmed bool) (list []app.SecondFactor, err error) {
+func (s *identityStore) factors(each func(func(scanner) error, string, ...any) error, tenant, user string, confirmed bool) (list []app.SecondFactor, err error) {
 	which := `confirmed_at = 0`
 	if confirmed {
 		which = `confirmed_at > 0`
@@ -34,7 +34,7 @@ func (s *Store) factors(each func(func(scanner) error, string, ...any) error, te
 		return nil, err
 	}
 	for i, b := range sealed {
-		list[i].Secret, err = s.keyring.open(b, "second_factors/"+list[i].ID)
+		list[i].Secret, err = s.unseal(b, "second_factors/"+list[i].ID)
 		if err != nil && app.AsError(err).Reason != app.ReasonKeyLost {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func (s *Store) factors(each func(func(scanner) error, string, ...any) error, te
 }
 
 // SecondFactors implements app.SecondFactorStore.
-func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.SecondFactors, err error) {
+func (s *identityStore) SecondFactors(ctx context.Context, tenant, user string) (f app.SecondFactors, err error) {
 	each := func(row func(scanner) error, query string, args ...any) error {
 		return s.each(ctx, row, query, args...)
 	}
@@ -55,13 +55,13 @@ func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.S
 			f.Factors[i].Secret = nil
 		}
 	}
-	err = s.reads.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM recovery_codes WHERE tenant = ? AND user_name = ? AND used_at = 0),
+	err = s.row(ctx, `SELECT (SELECT count(*) FROM recovery_codes WHERE tenant = ? AND user_name = ? AND used_at = 0),
 		coalesce((SELECT require_second_factor FROM tenants WHERE name = ?), 0) = 1`, tenant, user, tenant).Scan(&f.Codes, &f.Required)
 	return f, err
 }
 
 // StartFactor implements app.SecondFactorStore.
-func (s *Store) StartFactor(ctx context.Context, who app.Actor, f app.SecondFactor, after time.Time) (app.SecondFactor, error) {
+func (s *identityStore) StartFactor(ctx context.Context, who app.Actor, f app.SecondFactor, after time.Time) (app.SecondFactor, error) {
 	err := s.write(ctx, func(t *tx) error {
 		have, err := s.factors(t.each, who.Tenant, who.User, false)
 		if err != nil {
@@ -79,13 +79,13 @@ func (s *Store) StartFactor(ctx context.Context, who app.Actor, f app.SecondFact
 	return f, err
 }
 
-func (s *Store) insertFactor(t *tx, who app.Actor, f app.SecondFactor) error {
+func (s *identityStore) insertFactor(t *tx, who app.Actor, f app.SecondFactor) error {
 	return t.exec(`INSERT INTO second_factors (id, tenant, user_name, kind, name, sealed, used_step, started_at, confirmed_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.seal(f.Secret, "second_factors/"+f.ID), f.UsedStep, micros(f.StartedAt), micros(f.AddedAt), micros(f.UsedAt))
 }
 
 // AddFactor implements app.SecondFactorStore.
-func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f app.SecondFactor, check func(app.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
+func (s *identityStore) AddFactor(ctx context.Context, who app.Actor, session int64, f app.SecondFactor, check func(app.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		had, err := s.factors(t.each, who.Tenant, who.User, true)
 		if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f a
 }
 
 // confirm takes the app that the actor has started, if check accepts it.
-func (s *Store) confirm(t *tx, who app.Actor, f app.SecondFactor, check func(app.SecondFactor) (int64, error)) (app.SecondFactor, error) {
+func (s *identityStore) confirm(t *tx, who app.Actor, f app.SecondFactor, check func(app.SecondFactor) (int64, error)) (app.SecondFactor, error) {
 	list, err := s.factors(t.each, who.Tenant, who.User, false)
 	if err != nil {
 		return f, err
@@ -154,7 +154,7 @@ func setRecoveryCodes(t *tx, who app.Actor, codes [][]byte) error {
 }
 
 // UseFactor implements app.SecondFactorStore.
-func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]app.SecondFactor, [][]byte) (app.FactorUse, error)) (used app.FactorUse, err error) {
+func (s *identityStore) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]app.SecondFactor, [][]byte) (app.FactorUse, error)) (used app.FactorUse, err error) {
 	var wrong error // is written down, so it does not end the transaction
 	err = s.write(ctx, func(t *tx) error {
 		// Counting first takes the row, so that attempts at the same moment, at whichever server, wait for each other.
@@ -213,7 +213,7 @@ func countCode(t *tx, who app.Actor, at time.Time) (failures int, since time.Tim
 }
 
 // usedFactor notes what was used, and that nothing failed.
-func (s *Store) usedFactor(t *tx, who app.Actor, u app.FactorUse, at time.Time) error {
+func (s *identityStore) usedFactor(t *tx, who app.Actor, u app.FactorUse, at time.Time) error {
 	if err := t.exec(`UPDATE users SET code_failures = 0, code_failed_at = 0 WHERE tenant = ? AND name = ?`, who.Tenant, who.User); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (s *Store) usedFactor(t *tx, who app.Actor, u app.FactorUse, at time.Time) 
 }
 
 // RemoveFactor implements app.SecondFactorStore.
-func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error {
+func (s *identityStore) RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		list, err := s.factors(t.each, who.Tenant, who.User, true)
 		if err != nil {
@@ -263,7 +263,7 @@ func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at t
 }
 
 // ResetFactors implements app.SecondFactorStore.
-func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error {
+func (s *identityStore) ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		u, err := userIn(t, who.Tenant, user)
 		if err != nil {
@@ -296,7 +296,7 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 }
 
 // ReplaceRecoveryCodes implements app.SecondFactorStore.
-func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error {
+func (s *identityStore) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := setRecoveryCodes(t, who, codes); err != nil {
 			return err
@@ -306,9 +306,9 @@ func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [
 }
 
 // RequireSecondFactor implements app.SecondFactorStore.
-func (s *Store) RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error {
+func (s *identityStore) RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE tenants SET require_second_factor = ? WHERE name = ? AND require_second_factor <> ?`, truth(required), who.Tenant, truth(required))
+		n, err := t.count(`UPDATE tenants SET require_second_factor = ? WHERE name = ? AND require_second_factor <> ?`, flag(required), who.Tenant, flag(required))
 		if err != nil || n == 0 {
 			return err
 		}

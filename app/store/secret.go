@@ -12,7 +12,7 @@ import (
 func secretPlace(tenant, name string) string { return "secrets/" + tenant + "/" + name }
 
 // SetSecret implements app.SecretStore.
-func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
+func (s *identityStore) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
 	sealed := s.seal(value, secretPlace(who.Tenant, name))
 	return s.write(ctx, func(t *tx) error {
 		var others int
@@ -40,7 +40,7 @@ func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value
 }
 
 // DeleteSecret implements app.SecretStore.
-func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error {
+func (s *identityStore) DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`DELETE FROM secrets WHERE tenant = ? AND name = ?`, who.Tenant, name)
 		if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at
 }
 
 // Secrets implements app.SecretStore.
-func (s *Store) Secrets(ctx context.Context, tenant string) ([]app.Secret, error) {
+func (s *identityStore) Secrets(ctx context.Context, tenant string) ([]app.Secret, error) {
 	all := []app.Secret{}
 	err := s.each(ctx, func(row scanner) error {
 		var v app.Secret
@@ -75,7 +75,7 @@ func (s *Store) Secrets(ctx context.Context, tenant string) ([]app.Secret, error
 const usedEvery = time.Minute
 
 // SecretValues implements app.SecretStore.
-func (s *Store) SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error) {
+func (s *identityStore) SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error) {
 	values := map[string]string{}
 	if len(names) == 0 {
 		return values, nil
@@ -92,7 +92,7 @@ func (s *Store) SecretValues(ctx context.Context, tenant string, names []string,
 		if err := row.Scan(&name, &sealed, &used); err != nil {
 			return err
 		}
-		b, err := s.keyring.open(sealed, secretPlace(tenant, name))
+		b, err := s.unseal(sealed, secretPlace(tenant, name))
 		if err != nil {
 			return err
 		}

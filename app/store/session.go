@@ -7,14 +7,14 @@ import (
 
 // Sessions keeps the portal's sessions. Its methods are those that the portal's session manager asks of a store, with
 // contexts; a token that is absent or has expired is found = false and no error.
-type Sessions struct{ s *Store }
+type Sessions struct{ s *identityStore }
 
 // Sessions gives the session store.
-func (s *Store) Sessions() Sessions { return Sessions{s} }
+func (s *identityStore) Sessions() Sessions { return Sessions{s} }
 
 // FindCtx gives a live session's data.
 func (v Sessions) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
-	err = v.s.reads.QueryRowContext(ctx, `SELECT data FROM sessions WHERE token = ? AND expires_at > ?`,
+	err = v.s.row(ctx, `SELECT data FROM sessions WHERE token = ? AND expires_at > ?`,
 		token, micros(time.Now())).Scan(&data)
 	if isNoRows(err) {
 		return nil, false, nil

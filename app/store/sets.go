@@ -105,3 +105,6 @@ func (t *tx) eachOf(f func(scanner) error, n int, before, row, after string, add
 		return t.each(f, before+repeated(row, size)+after, append(args, last...)...)
 	})
 }
+
+// marks gives the placeholders of n values.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

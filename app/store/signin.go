@@ -30,7 +30,7 @@ func (r *signInRow) session() app.Session {
 }
 
 // BeginSession implements app.SessionStore.
-func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err error) {
+func (s *identityStore) BeginSession(ctx context.Context, n app.Session) (id int64, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		if err := t.exec(`DELETE FROM signins WHERE at < ?`, micros(n.At.Add(-signInsKept))); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err 
 }
 
 // Session implements app.SessionStore.
-func (s *Store) Session(ctx context.Context, id int64) (app.Session, app.User, error) {
+func (s *identityStore) Session(ctx context.Context, id int64) (app.Session, app.User, error) {
 	var u app.User
 	var r signInRow
 	found := false
@@ -76,7 +76,7 @@ func (s *Store) Session(ctx context.Context, id int64) (app.Session, app.User, e
 }
 
 // SignIns implements app.SessionStore.
-func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error) {
+func (s *identityStore) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error) {
 	list := []app.Session{}
 	err := s.each(ctx, func(row scanner) error {
 		var r signInRow
@@ -91,7 +91,7 @@ func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Tim
 }
 
 // SawSession implements app.SessionStore.
-func (s *Store) SawSession(ctx context.Context, n app.Session, at time.Time) error {
+func (s *identityStore) SawSession(ctx context.Context, n app.Session, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, micros(at), n.ID, micros(at)); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (s *Store) SawSession(ctx context.Context, n app.Session, at time.Time) err
 }
 
 // ProveSession implements app.SessionStore.
-func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
+func (s *identityStore) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
 			micros(at), id, who.Tenant, who.User)
@@ -116,7 +116,7 @@ func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at ti
 }
 
 // RevokeSessions implements app.SessionStore.
-func (s *Store) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
+func (s *identityStore) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		n, err = revokeSessions(t, who, user, id, except, at)
 		return err
@@ -138,15 +138,15 @@ func revokeSessions(t *tx, who app.Actor, user string, id, except int64, at time
 }
 
 // SignedInFrom implements app.SessionStore.
-func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
+func (s *identityStore) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
 	var n int
-	err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM signins WHERE tenant = ? AND user_name = ? AND at > ? AND came_from = ?`,
+	err := s.row(ctx, `SELECT count(*) FROM signins WHERE tenant = ? AND user_name = ? AND at > ? AND came_from = ?`,
 		tenant, user, micros(after), address).Scan(&n)
 	return n > 0, err
 }
 
 // ChangePassword implements app.SessionStore.
-func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
+func (s *identityStore) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
 			hash, micros(at), who.Tenant, who.User)

@@ -13,8 +13,8 @@ import (
 const fromOIDC = "oidc"
 
 // UserOfSubject implements app.SubjectStore. An account that was made anew under an old name is somebody else's.
-func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
-	err = s.reads.QueryRowContext(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
+func (s *identityStore) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
+	err = s.row(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
 	if isNoRows(err) {
 		err = app.Errorf(app.ENotFound, "There is no account of that person.")
 	}
@@ -25,7 +25,7 @@ const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant
 	WHERE j.issuer = ? AND j.subject = ? AND j.tenant = ?`
 
 // AdmitSubject implements app.SubjectStore.
-func (s *Store) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
+func (s *identityStore) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		u, err = admit(t, p, g, at)
 		return err
@@ -96,7 +96,7 @@ func newcomer(t *tx, p app.Subject, g app.Grant, at time.Time) (string, error) {
 }
 
 // DismissSubject implements app.SubjectStore.
-func (s *Store) DismissSubject(ctx context.Context, p app.Subject, except []string, at time.Time) error {
+func (s *identityStore) DismissSubject(ctx context.Context, p app.Subject, except []string, at time.Time) error {
 	var accounts []app.User
 	err := s.each(ctx, func(row scanner) error {
 		var u app.User

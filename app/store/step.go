@@ -25,7 +25,7 @@ func scanStep(row scanner, more ...any) (app.Step, error) {
 const maxNeeds = 100
 
 // Steps implements app.Ledger. Needs that go through a join are given as the steps that it joins.
-func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
+func (s *clusterStore) Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	all, err := s.StepsAndJoins(ctx, tenant, operation)
 	if err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 }
 
 // Unfinished implements app.Ledger. It reads a row of counts and the first failures, however many steps there are.
-func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) (u app.Unfinished, err error) {
+func (s *clusterStore) Unfinished(ctx context.Context, tenant string, operation int64) (u app.Unfinished, err error) {
 	onMachine, actions := among(`action`, app.MachineActions)
 	args := append(slices.Clone(actions), actions...)
 	args = append(args, app.ActionHook, app.ActionDelete, tenant, operation, tenant, operation)
 	var other, stuck int
-	err = s.reads.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'failed' THEN 1 END), count(DISTINCT CASE WHEN `+onMachine+` THEN node END),
+	err = s.row(ctx, `SELECT count(CASE WHEN state = 'failed' THEN 1 END), count(DISTINCT CASE WHEN `+onMachine+` THEN node END),
 			count(CASE WHEN NOT (`+onMachine+`) AND (state = 'failed' OR node = '' AND service = '' AND action <> ?) THEN 1 END),
 			count(CASE WHEN action <> ? AND node IN (SELECT n.name FROM operations o JOIN nodes n ON n.cluster = o.cluster
 				WHERE o.tenant = ? AND o.id = ? AND n.lost_at > 0 AND n.status <> 'deleted') THEN 1 END)
@@ -76,7 +76,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 }
 
 // StepsAndJoins implements app.Ledger.
-func (s *Store) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
+func (s *clusterStore) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	var all []app.Step
 	err := s.each(ctx, func(row scanner) error {
 		st, err := scanStep(row)

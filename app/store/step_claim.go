@@ -20,10 +20,10 @@ type claimCall struct {
 }
 
 // ClaimSteps implements app.Ledger.
-func (s *Store) ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error) {
+func (s *operationStore) ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error) {
 	c := &claimCall{ClaimQuery: q}
 	c.Most = max(c.Most, 1)
-	err := s.claims.do(ctx, s, c)
+	err := s.claims.do(ctx, s.DB, c)
 	return c.out, err
 }
 
@@ -37,7 +37,7 @@ const (
 )
 
 // claim hands queued steps to the workers of some calls, all in one set.
-func (s *Store) claim(t *tx, calls []*claimCall) error {
+func (s *operationStore) claim(t *tx, calls []*claimCall) error {
 	now := calls[0].Now
 	set := ledger.New(now)
 	var kinds []string // of worker: of one tenant, kept from the same providers
@@ -180,7 +180,7 @@ func operationsInTurn(t *tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*l
 }
 
 // ExtendClaims implements app.Ledger.
-func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
+func (s *operationStore) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
 	deadline := now.Add(claimFor)
 	out := make([]app.Directive, len(held))
 	err := s.write(ctx, func(t *tx) error {
@@ -221,9 +221,9 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 }
 
 // HeldStep implements app.Ledger.
-func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
+func (s *operationStore) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
 	var cluster, tenant string
-	st, err := scanStep(s.reads.QueryRowContext(ctx, `SELECT `+stepColumns+`, tenant, cluster FROM steps
+	st, err := scanStep(s.row(ctx, `SELECT `+stepColumns+`, tenant, cluster FROM steps
 		WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
 		f.Operation, f.Index, f.Attempt, w.Name, w.Tenant), &tenant, &cluster)
 	if isNoRows(err) {
@@ -232,11 +232,11 @@ func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.
 	if err != nil {
 		return st, app.Cluster{}, app.Node{}, fmt.Errorf("store: held step: %w", err)
 	}
-	c, err := s.Cluster(ctx, tenant, cluster)
+	c, err := s.clusters.Cluster(ctx, tenant, cluster)
 	if err != nil {
 		return st, c, app.Node{}, err
 	}
-	n, err := scanNode(s.reads.QueryRowContext(ctx, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
+	n, err := scanNode(s.row(ctx, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
 	if isNoRows(err) {
 		return st, c, n, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"muster/app"
 	"muster/app/ledger"
@@ -98,9 +97,6 @@ func repriced(t *tx, o *ledger.Operation, h app.HardwareFallback) error {
 	}
 	return t.exec(`UPDATE changes SET made = ? WHERE operation = ?`, jsonText(made), o.ID)
 }
-
-// rounded takes from a price what adding and taking away has left behind.
-func rounded(price float64) float64 { return max(0, math.Round(price*1e9)/1e9) }
 
 // say adds a line of Muster's own to the log of a running attempt.
 func say(t *tx, f app.Finish, text string) error {

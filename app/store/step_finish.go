@@ -16,12 +16,12 @@ type finishCall struct {
 }
 
 // FinishSteps implements app.Ledger.
-func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error) {
+func (s *operationStore) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error) {
 	if len(fs) == 0 {
 		return []app.Finished{}, nil
 	}
 	c := &finishCall{worker: w, fs: fs}
-	err := s.finishes.do(ctx, s, c)
+	err := s.finishes.do(ctx, s.DB, c)
 	if err == nil {
 		return c.out, nil
 	}
@@ -32,7 +32,7 @@ func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish
 	out := make([]app.Finished, len(fs))
 	for i := range fs {
 		one := &finishCall{worker: w, fs: fs[i : i+1]}
-		if err := s.finishes.do(ctx, s, one); err != nil {
+		if err := s.finishes.do(ctx, s.DB, one); err != nil {
 			out[i].Err = app.AsError(err)
 		} else {
 			out[i] = one.out[0]
@@ -42,7 +42,7 @@ func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish
 }
 
 // finish ends the attempts of some calls, all in one set.
-func (s *Store) finish(t *tx, calls []*finishCall) error {
+func (s *operationStore) finish(t *tx, calls []*finishCall) error {
 	now := calls[0].fs[0].Now
 	set := ledger.New(now)
 	var keys []ledger.Key
@@ -170,7 +170,7 @@ func addRivals(t *tx, set *ledger.Set, calls []*finishCall) error {
 }
 
 // handOut gathers what belongs to the steps that a set claimed.
-func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
+func (s *operationStore) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
 	claimed := set.Claimed()
 	if err := loadNodes(t, nodes, set, claimed); err != nil {
 		return nil, err
@@ -195,13 +195,13 @@ func (s *Store) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (
 		}
 		c.Node, c.Intent = n.node, n.intent
 		if st.Action == app.ActionConfirm && n.node.Status == app.NodeCreated && len(n.secret) > 0 { // which may have to create another machine
-			c.HostKey, c.Err = s.open(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
+			c.HostKey, c.Err = s.unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		}
 		if st.Action != app.ActionCreate {
 			continue
 		}
 		// One that does not open must not keep everybody from every other step.
-		c.HostKey, c.Err = s.open(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
+		c.HostKey, c.Err = s.unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		if st.Was != app.StepRunning {
 			if c.Intent, c.Unasked, err = askFor(t, now, k.Cluster, k.Name); err != nil {
 				return nil, err

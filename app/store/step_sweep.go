@@ -25,7 +25,7 @@ const (
 )
 
 // SweepSteps implements app.Ledger.
-func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err error) {
+func (s *operationStore) SweepSteps(ctx context.Context, now time.Time) (moved int, err error) {
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
 	far := micros(now.Add(farFuture))
@@ -36,7 +36,7 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 			s.swept.Store(micros(now))
 		}
 	}()
-	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
+	err = s.row(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
 		OR EXISTS (SELECT 1 FROM steps WHERE `+isOverdue+`) OR EXISTS (SELECT 1 FROM questions WHERE `+isRemind+`)`,
 		micros(now), far, micros(now), far, micros(now), far, micros(now)).Scan(&any)
 	if err != nil || !any && !setBack {
@@ -64,7 +64,7 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 }
 
 // ReleaseClaims implements app.Ledger.
-func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
+func (s *operationStore) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		moved, err = release(t, now, `substr(worker, 1, length(?)) = ?`, prefix, prefix)
 		return err
@@ -73,7 +73,7 @@ func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time)
 }
 
 // ReleaseWorkers implements app.Ledger.
-func (s *Store) ReleaseWorkers(ctx context.Context, names []string, now time.Time) (moved int, err error) {
+func (s *operationStore) ReleaseWorkers(ctx context.Context, names []string, now time.Time) (moved int, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		moved = 0
 		return inSets(len(names), func(from, size int) error {

@@ -16,7 +16,7 @@ const toMake = `SELECT n.hardware, n.image, n.zone, COUNT(*) FROM steps s JOIN n
 	GROUP BY n.hardware, n.image, n.zone ORDER BY n.hardware, n.image, n.zone`
 
 // ToMake implements app.Ledger.
-func (s *Store) ToMake(ctx context.Context, tenant string, operation int64) (kinds []app.NodeKind, standing int, err error) {
+func (s *operationStore) ToMake(ctx context.Context, tenant string, operation int64) (kinds []app.NodeKind, standing int, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var k app.NodeKind
 		err := row.Scan(&k.Hardware, &k.Image, &k.Zone, &k.Count)
@@ -26,7 +26,7 @@ func (s *Store) ToMake(ctx context.Context, tenant string, operation int64) (kin
 	if err != nil || len(kinds) == 0 {
 		return nil, 0, err
 	}
-	err = s.reads.QueryRowContext(ctx, `SELECT COUNT(*) FROM nodes WHERE tenant = ? AND cluster = (SELECT cluster FROM operations WHERE id = ?) AND status <> 'deleted'
+	err = s.row(ctx, `SELECT COUNT(*) FROM nodes WHERE tenant = ? AND cluster = (SELECT cluster FROM operations WHERE id = ?) AND status <> 'deleted'
 		AND (status <> 'planned' OR machine_id <> '')`, tenant, operation).Scan(&standing)
 	if err != nil {
 		return nil, 0, fmt.Errorf("store: machines to make: %w", err)

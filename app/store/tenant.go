@@ -22,7 +22,7 @@ func scanTenant(row scanner) (t app.Tenant, err error) {
 }
 
 // Tenants implements app.TenantStore.
-func (s *Store) Tenants(ctx context.Context) ([]app.Tenant, error) {
+func (s *identityStore) Tenants(ctx context.Context) ([]app.Tenant, error) {
 	all := []app.Tenant{}
 	err := s.each(ctx, func(row scanner) error {
 		t, err := scanTenant(row)
@@ -33,14 +33,14 @@ func (s *Store) Tenants(ctx context.Context) ([]app.Tenant, error) {
 }
 
 // TenantNames implements app.TenantStore.
-func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
+func (s *identityStore) TenantNames(ctx context.Context) ([]string, error) {
 	names := []string{}
 	return names, s.each(ctx, texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
 }
 
 // Tenant implements app.TenantStore.
-func (s *Store) Tenant(ctx context.Context, name string) (app.Tenant, error) {
-	t, err := scanTenant(s.reads.QueryRowContext(ctx, tenantRows+` AND t.name = ?`, name))
+func (s *identityStore) Tenant(ctx context.Context, name string) (app.Tenant, error) {
+	t, err := scanTenant(s.row(ctx, tenantRows+` AND t.name = ?`, name))
 	return t, tenantError(name, err)
 }
 
@@ -78,7 +78,7 @@ func tenantOpen(t *tx, name string) error {
 }
 
 // CreateTenant implements app.TenantStore.
-func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
+func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
 	return s.write(ctx, func(t *tx) error {
 		added, err := t.count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
 			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, micros(n.CreatedAt), n.CreatedBy, n.From)
@@ -93,11 +93,11 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, a
 			if err := tenantStands(t, n.From); err != nil || n.From == n.Name {
 				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("There is no tenant %q to copy the settings of.", n.From)}
 			}
-			for _, c := range tenantCopies {
-				if err := c.copy(t, who, n.From, n.Name, n.CreatedAt); err != nil {
+			for _, c := range s.parts.copies() {
+				if err := c.Copy(t, who, n.From, n.Name, n.CreatedAt); err != nil {
 					return err
 				}
-				copied = append(copied, c.what)
+				copied = append(copied, c.What)
 			}
 		}
 		facts := tenantFacts(n)
@@ -132,7 +132,7 @@ func tenantFacts(t app.Tenant) map[string]any {
 }
 
 // ChangeTenant implements app.TenantStore.
-func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
+func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		before, err := scanTenant(t.row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {
@@ -159,7 +159,7 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 }
 
 // DeleteTenant implements app.TenantStore.
-func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
+func (s *identityStore) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		before, err := scanTenant(t.row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {
@@ -172,7 +172,7 @@ func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at
 		if !left.Nothing() {
 			return left.Refusal(name)
 		}
-		for _, end := range tenantEnds {
+		for _, end := range s.parts.ends() {
 			if err := end(t, name); err != nil {
 				return err
 			}
@@ -206,4 +206,10 @@ func tenantLeft(t *tx, name string) (l app.TenantLeft, err error) {
 		}
 	}
 	return l, nil
+}
+
+// sharesChanged notes, within a write, that provisioners or shares are others now.
+func sharesChanged(t *tx) error {
+	t.clusters[app.WatchShares] = true
+	return t.exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 }

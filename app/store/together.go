@@ -10,9 +10,6 @@ import (
 	"muster/app"
 )
 
-// joined is the key of the transaction that writes by a context are part of.
-type joined struct{}
-
 // tenantMarks are the rows that a tenant's settings are, each with all that tells one state from another. What only tells when something was
 // last used is left out.
 var tenantMarks = []string{
@@ -50,8 +47,8 @@ func tenantMark(each func(func(scanner) error, string, ...any) error, tenant str
 }
 
 // TenantMark implements app.TenantSettingsStore.
-func (s *Store) TenantMark(ctx context.Context, tenant string) (string, error) {
-	m, err := s.reads.moment(ctx)
+func (s *identityStore) TenantMark(ctx context.Context, tenant string) (string, error) {
+	m, err := s.moment(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +57,7 @@ func (s *Store) TenantMark(ctx context.Context, tenant string) (string, error) {
 }
 
 // Together implements app.TenantSettingsStore.
-func (s *Store) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
+func (s *identityStore) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
 	inside := context.WithoutCancel(ctx) // who goes away must not break the batch
 	return s.write(ctx, func(t *tx) error {
 		if err := tenantStands(t, who.Tenant); err != nil {
@@ -76,6 +73,6 @@ func (s *Store) Together(ctx context.Context, who app.Actor, mark string, at tim
 		if err := t.deed(at, who, "tenant.import", who.Tenant, nil, facts); err != nil {
 			return err
 		}
-		return act(context.WithValue(inside, joined{}, t))
+		return act(t.inside(inside))
 	})
 }

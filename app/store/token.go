@@ -10,7 +10,7 @@ import (
 )
 
 // ReplaceToken implements app.PeopleStore.
-func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, hash []byte) error {
+func (s *identityStore) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, hash []byte) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
 			return err
@@ -74,7 +74,7 @@ func scopeText(scopes []app.Scope) string {
 }
 
 // UserOfToken implements app.PeopleStore.
-func (s *Store) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error) {
+func (s *identityStore) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error) {
 	var u app.User
 	var r tokenRow
 	found := false
@@ -92,7 +92,7 @@ func (s *Store) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Tok
 }
 
 // UsedToken implements app.PeopleStore.
-func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from string) error {
+func (s *identityStore) UsedToken(ctx context.Context, k app.Token, at time.Time, from string) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, micros(at), from, k.ID, micros(at)); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from s
 }
 
 // AddToken implements app.TokenStore.
-func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
+func (s *identityStore) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
 	err := s.write(ctx, func(t *tx) error {
 		u, err := userIn(t, k.Tenant, k.User)
 		if err != nil {
@@ -135,7 +135,7 @@ func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash [
 }
 
 // Tokens implements app.TokenStore.
-func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]app.Token, error) {
+func (s *identityStore) Tokens(ctx context.Context, tenant, user string) ([]app.Token, error) {
 	all := []app.Token{}
 	filter, args := ``, []any{tenant}
 	if user != "" {
@@ -151,9 +151,9 @@ func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]app.Token, e
 }
 
 // Token implements app.TokenStore.
-func (s *Store) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
+func (s *identityStore) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
 	var r tokenRow
-	err := s.reads.QueryRowContext(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
+	err := s.row(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
 	if isNoRows(err) {
 		return app.Token{}, noToken(id)
 	}
@@ -161,7 +161,7 @@ func (s *Store) Token(ctx context.Context, tenant string, id int64) (app.Token, 
 }
 
 // RevokeToken implements app.TokenStore.
-func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
+func (s *identityStore) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		var r tokenRow
 		err := t.row(`SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)

@@ -27,7 +27,7 @@ func (u *topUpRow) value() app.TopUp {
 }
 
 // TopUpsDue implements app.TopUpStore.
-func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []app.TopUpDue, err error) {
+func (s *operationStore) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []app.TopUpDue, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var u topUpRow
 		c, err := scanCluster(row, u.dest()...)
@@ -40,9 +40,9 @@ func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []
 }
 
 // TopUpOf implements app.TopUpStore.
-func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp, error) {
+func (s *operationStore) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp, error) {
 	var u topUpRow
-	err := s.reads.QueryRowContext(ctx, `SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.dest()...)
+	err := s.row(ctx, `SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.dest()...)
 	if isNoRows(err) {
 		return nil, nil
 	}
@@ -68,7 +68,7 @@ func topUp(t *tx, cluster string) (*app.TopUp, error) {
 }
 
 // NoteTopUp implements app.TopUpStore. What an operation that was begun meanwhile says of the next try stays.
-func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err error) {
+func (s *operationStore) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		u, err := topUp(t, n.Cluster)
 		if err != nil || u == nil {
@@ -93,7 +93,7 @@ func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err
 }
 
 // SetTopUp implements app.TopUpStore.
-func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
+func (s *operationStore) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 	return s.write(ctx, func(t *tx) error {
 		cluster, err := live(t, c.Tenant, c.Cluster)
 		if err != nil {

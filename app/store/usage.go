@@ -16,7 +16,7 @@ var usageColumns = map[app.UsageBy]string{
 
 // Usage implements app.UsageStore. A machine is two changes: there is one more from when it was made, and one less from when it
 // was gone. Each lies in a unit of time; of all changes of a key in a unit only the sums leave the database.
-func (s *Store) Usage(ctx context.Context, q app.UsageQuery, f func(app.UsageDelta) error) error {
+func (s *clusterStore) Usage(ctx context.Context, q app.UsageQuery, f func(app.UsageDelta) error) error {
 	key := usageColumns[q.By]
 	if key == "" {
 		key = `''`

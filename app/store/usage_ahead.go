@@ -8,7 +8,7 @@ import (
 )
 
 // Commitments implements app.CommitmentStore. One look at what is reserved gives at most a row for each day.
-func (s *Store) Commitments(ctx context.Context, q app.CommitmentQuery) (list []app.Commitment, err error) {
+func (s *clusterStore) Commitments(ctx context.Context, q app.CommitmentQuery) (list []app.Commitment, err error) {
 	now, end, day := micros(q.Now), micros(q.End), (24 * time.Hour).Microseconds()
 	where, args := ``, []any{end, day, now, now}
 	if q.Tenant != "" {

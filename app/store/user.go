@@ -11,7 +11,7 @@ import (
 )
 
 // Users implements app.UserStore.
-func (s *Store) Users(ctx context.Context, tenant string, f app.UserFilter) ([]app.User, bool, error) {
+func (s *identityStore) Users(ctx context.Context, tenant string, f app.UserFilter) ([]app.User, bool, error) {
 	where, args := ` WHERE u.tenant = ?`, []any{tenant}
 	if f.Search != "" {
 		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search)) + "%"
@@ -48,7 +48,7 @@ func (s *Store) Users(ctx context.Context, tenant string, f app.UserFilter) ([]a
 }
 
 // UserView implements app.UserStore.
-func (s *Store) UserView(ctx context.Context, tenant, name string) (app.UserView, error) {
+func (s *identityStore) UserView(ctx context.Context, tenant, name string) (app.UserView, error) {
 	u, err := s.User(ctx, tenant, name)
 	v := app.UserView{User: u}
 	if err != nil {
@@ -61,17 +61,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (app.UserView
 	if err := s.each(ctx, texts(&v.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, tenant, name); err != nil {
 		return v, err
 	}
-	return v, s.reads.QueryRowContext(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
-}
-
-// texts gathers rows of one text.
-func texts(into *[]string) func(scanner) error {
-	return func(row scanner) error {
-		var text string
-		err := row.Scan(&text)
-		*into = append(*into, text)
-		return err
-	}
+	return v, s.row(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
 }
 
 // others counts who else could look after things.
@@ -83,7 +73,7 @@ func others(t *tx, u app.User) (o app.Others, err error) {
 }
 
 // AddUser implements app.UserStore.
-func (s *Store) AddUser(ctx context.Context, who app.Actor, u app.User) error {
+func (s *identityStore) AddUser(ctx context.Context, who app.Actor, u app.User) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := tenantStands(t, u.Tenant); err != nil {
 			return err
@@ -117,7 +107,7 @@ func putInto(t *tx, tenant, user string, groups []string) error {
 }
 
 // ChangeUser implements app.UserStore.
-func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
+func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
 	err = s.write(ctx, func(t *tx) error {
 		before, err := userIn(t, who.Tenant, name)
 		if err != nil {
@@ -152,7 +142,7 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c ap
 }
 
 // ResetPassword implements app.UserStore.
-func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
+func (s *identityStore) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		u, err := userIn(t, who.Tenant, name)
 		if err != nil {
@@ -183,7 +173,7 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 }
 
 // DeleteUser implements app.UserStore.
-func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
+func (s *identityStore) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
 	return s.write(ctx, func(t *tx) error {
 		u, err := userIn(t, who.Tenant, name)
 		if err != nil {
@@ -271,9 +261,9 @@ func nothingAsked(t *tx, u app.User) error {
 }
 
 // Superadmin implements app.UserStore.
-func (s *Store) Superadmin(ctx context.Context) (app.User, error) {
+func (s *identityStore) Superadmin(ctx context.Context) (app.User, error) {
 	var tenant, name string
-	err := s.reads.QueryRowContext(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
+	err := s.row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
 		ORDER BY CASE WHEN tenant = 'default' AND name = 'admin' THEN 0 ELSE 1 END, created_at, tenant, name LIMIT 1`).Scan(&tenant, &name)
 	if isNoRows(err) {
 		return app.User{}, app.Errorf(app.ENotFound, "Nobody looks after this installation.")

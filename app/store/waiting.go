@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -25,7 +24,7 @@ const (
 
 // WaitingRows implements app.WaitingStore. It scans the operation's rows a few times, whatever the page: 80,000 steps
 // take some tens of milliseconds.
-func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64, f app.WaitingFilter, now time.Time) (app.WaitingRows, error) {
+func (s *clusterStore) WaitingRows(ctx context.Context, tenant string, operation int64, f app.WaitingFilter, now time.Time) (app.WaitingRows, error) {
 	w := &waiting{s: s, ctx: ctx, tenant: tenant, operation: operation, WaitingRows: app.WaitingRows{
 		Needs: map[int][]app.Step{}, Busy: map[string]app.Step{}, Place: map[int]int{}}}
 	for _, read := range []func() error{
@@ -45,7 +44,7 @@ func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64,
 }
 
 type waiting struct {
-	s         *Store
+	s         *clusterStore
 	ctx       context.Context
 	tenant    string
 	operation int64
@@ -209,7 +208,7 @@ func (w *waiting) places() error {
 
 // running reads how many of its steps are at work.
 func (w *waiting) running() error {
-	err := w.s.reads.QueryRowContext(w.ctx, `SELECT running FROM operations WHERE tenant = ? AND id = ?`, w.tenant, w.operation).Scan(&w.Running)
+	err := w.s.row(w.ctx, `SELECT running FROM operations WHERE tenant = ? AND id = ?`, w.tenant, w.operation).Scan(&w.Running)
 	if err != nil && !isNoRows(err) {
 		return fmt.Errorf("store: waiting: %w", err)
 	}
@@ -225,7 +224,7 @@ func (w *waiting) arrives() (err error) {
 }
 
 // QueueLines implements app.WaitingStore.
-func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (app.QueueRows, error) {
+func (s *clusterStore) QueueLines(ctx context.Context, tenant string, now time.Time) (app.QueueRows, error) {
 	var q app.QueueRows
 	err := s.each(ctx, func(row scanner) error {
 		var l app.QueueLine
@@ -242,7 +241,7 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (a
 		return q, err
 	}
 	if len(q.Lines) == mostLines {
-		err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM operations o WHERE o.tenant = ? AND `+goesOn, tenant).Scan(&q.More)
+		err := s.row(ctx, `SELECT count(*) FROM operations o WHERE o.tenant = ? AND `+goesOn, tenant).Scan(&q.More)
 		if q.More -= mostLines; err != nil {
 			return q, fmt.Errorf("store: queue: %w", err)
 		}
@@ -260,14 +259,14 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (a
 	if err != nil {
 		return q, err
 	}
-	if err := s.reads.QueryRowContext(ctx, `SELECT count(*) FROM steps WHERE state = 'asked' AND tenant = ? AND `+goes, tenant).Scan(&q.Asked); err != nil {
+	if err := s.row(ctx, `SELECT count(*) FROM steps WHERE state = 'asked' AND tenant = ? AND `+goes, tenant).Scan(&q.Asked); err != nil {
 		return q, fmt.Errorf("store: queue: %w", err)
 	}
 	return q, nil
 }
 
 // QueueTenants implements app.WaitingStore.
-func (s *Store) QueueTenants(ctx context.Context, limit int) (some []app.QueueTenant, more int, err error) {
+func (s *clusterStore) QueueTenants(ctx context.Context, limit int) (some []app.QueueTenant, more int, err error) {
 	err = s.each(ctx, func(row scanner) error {
 		var t app.QueueTenant
 		var oldest int64
@@ -279,7 +278,7 @@ func (s *Store) QueueTenants(ctx context.Context, limit int) (some []app.QueueTe
 	if err != nil || len(some) < limit {
 		return some, 0, err
 	}
-	err = s.reads.QueryRowContext(ctx, `SELECT count(DISTINCT o.tenant) FROM operations o WHERE `+goesOn).Scan(&more)
+	err = s.row(ctx, `SELECT count(DISTINCT o.tenant) FROM operations o WHERE `+goesOn).Scan(&more)
 	if err != nil {
 		return some, 0, fmt.Errorf("store: queues: %w", err)
 	}
@@ -294,9 +293,6 @@ const goes = `(SELECT status FROM operations WHERE id = steps.operation) = 'runn
 
 // goesOn picks operations that have not ended, in the words of an index.
 const goesOn = `o.status IN ('waiting', 'running', 'paused', 'cancelling')`
-
-// marks gives the placeholders of n values.
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
 func numbers(of []int) []any {
 	out := make([]any, len(of))

@@ -10,8 +10,8 @@ const mostWrong = 20
 
 // Wrong looks whether what stands in the database fits together, and says in words what does not: nil where all does. It reads everything that
 // is not over, so it costs seconds where there is much. The audit's chains are walked by VerifyAudit.
-func (s *Store) Wrong(ctx context.Context) (found []string, err error) {
-	m, err := s.reads.moment(ctx)
+func (s *DB) Wrong(ctx context.Context) (found []string, err error) {
+	m, err := s.moment(ctx)
 	if err != nil {
 		return nil, err
 	}

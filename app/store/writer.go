@@ -93,7 +93,7 @@ func (w *writer) close() error {
 // write runs act in a transaction of its own (possibly sharing the commit with others) and returns once it is on disk.
 // act may run more than once, the last time counts: it begins from nothing each time and changes nothing outside of the
 // transaction but its own results. It may not use ctx: a caller that goes away must not break the batch.
-func (s *Store) write(ctx context.Context, act func(*tx) error) error {
+func (s *DB) write(ctx context.Context, act func(*tx) error) error {
 	if t, ok := ctx.Value(joined{}).(*tx); ok { // it is part of what is done together; we are on the writer's own goroutine
 		return act(t)
 	}
@@ -145,7 +145,7 @@ func (w *writer) run() {
 }
 
 // Commits gives how many transactions this store has committed. Writes share them.
-func (s *Store) Commits() int64 { return s.writer.commits.Load() }
+func (s *DB) Commits() int64 { return s.writer.commits.Load() }
 
 // gather takes what is waiting; with company already there it lingers a little for more.
 func (w *writer) gather(first *write) []*write {
@@ -354,3 +354,9 @@ func (t *tx) deed(at time.Time, who app.Actor, act, object string, before, after
 	return t.chained(app.Deed{Tenant: who.Tenant, At: at, Who: who.Name(), Via: who.Via, From: who.From, Token: who.Token,
 		Act: act, Object: object, Detail: detail})
 }
+
+// joined is the key of the transaction that writes by a context are part of.
+type joined struct{}
+
+// inside gives a context by which writes are part of the transaction.
+func (t *tx) inside(ctx context.Context) context.Context { return context.WithValue(ctx, joined{}, t) }

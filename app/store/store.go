@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// Store implements app.Store on SQLite or PostgreSQL.
+type Store struct {
+	*DB
+	*identityStore
+	*policyStore
+	*catalogStore
+	*resourceStore
+	*chatStore
+	*clusterStore
+	*healthStore
+	*buildStore
+	*operationStore
+	*webhookStore
+	*fleetStore
+}
+
+var _ app.Store = (*Store)(nil)
+
+// Open is OpenWith for a key of KeySize bytes that we hold ourselves.
+func Open(ctx context.Context, where string, key []byte) (*Store, error) {
+	keeper, err := LocalKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return OpenWith(ctx, where, keeper)
+}
+
+// OpenWith opens a database as db.Open does, with all that is kept in it. Close it.
+func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (*Store, error) {
+	d, err := OpenDB(ctx, where, keeper)
+	if err != nil {
+		return nil, err
+	}
+	clusters := newClusterStore(d)
+	return &Store{
+		DB: d,
+		identityStore: newIdentityStore(d, Parts{
+			Ends:   []func(t *tx, tenant string) error{dropBuildsOf, dropChatsOf, dropResourcesOf, dropCatalogOf},
+			Copies: []TenantCopy{{What: "policies", Copy: copyPolicies}, {What: "quotas", Copy: copyQuotas}},
+		}),
+		policyStore:    newPolicyStore(d),
+		catalogStore:   newCatalogStore(d),
+		resourceStore:  newResourceStore(d),
+		chatStore:      newChatStore(d),
+		clusterStore:   clusters,
+		healthStore:    newHealthStore(d, clusters),
+		buildStore:     newBuildStore(d),
+		operationStore: newOperationStore(d, clusters),
+		webhookStore:   newWebhookStore(d),
+		fleetStore:     newFleetStore(d),
+	}, nil
+}

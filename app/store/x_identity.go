@@ -1,0 +1,10 @@
+package store
+
+// identityStore keeps tenants, accounts and all by which people sign in.
+type identityStore struct {
+	*DB
+	parts Parts
+}
+
+// newIdentityStore gives the store in a database, of whose tenants others keep parts.
+func newIdentityStore(d *DB, parts Parts) *identityStore { return &identityStore{d, parts} }
