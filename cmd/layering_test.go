@@ -32,8 +32,10 @@ type room struct {
 // The first matching line counts.
 var rooms = []room{
 	{"app", nil, "app is the still point: whatever it needs from outside is an interface of its own"},
-	{"app/store", []string{"app", "app/ledger", "migrations"}, "rows become app's values, the rules move them, and the tables are made by migrations"},
-	{"app/store/storetest", []string{"app/store"}, "it has stores on disk made for tests"},
+	{"app/store", []string{"app", "app/ledger", "app/store/*"}, "it puts the parts together that keep a noun each"},
+	{"app/store/db", []string{"app", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
+	{"app/store/db/dbtest", []string{"app/store/db"}, "it has empty databases for tests of the parts"},
+	{"app/store/storetest", []string{"app/store", "app/store/db"}, "it has stores on disk made for tests"},
 	{"app/apptest", []string{"app", "app/ledger"}, "the suite compares what a store does with the rules"},
 	{"app/spec", []string{"app", "app/yamlfile"}, "files that people write are read alike"},
 	{"app/tenantfile", []string{"app", "app/yamlfile"}, "files that people write are read alike"},
@@ -74,7 +76,7 @@ var rooms = []room{
 	{"cmd/muster/observe/trace/otlptest", nil, "it reads what collectors are sent, which knows nothing of us"},
 	{"migrations", nil, "numbered SQL has no logic"},
 	{"app/store/blob", []string{"app", "app/archive", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "contents are looked into as they come; places in clouds are named and asked as key services are"},
-	{"app/store/backup", []string{"app", "app/store"}, "the form of a backup is rows, and what they are is the store's to say"},
+	{"app/store/backup", []string{"app", "app/store/db"}, "the form of a backup is rows, and what they are is the store's to say"},
 	{"app/store/kms", []string{"app", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "a key in a service knows nothing of what it seals"},
 	{"portal/client", []string{"app"}, "it speaks the REST API in app's terms, to a server that may be anywhere"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
@@ -86,11 +88,11 @@ var homes = []struct {
 	rooms []string
 	why   string
 }{
-	{"database/sql", []string{"app/store", "app/store/storetest"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
-	{"modernc.org/sqlite", []string{"app/store"}, "the driver goes with database/sql"},
-	{"github.com/jackc/pgx", []string{"app/store"}, "so does that of PostgreSQL"},
+	{"database/sql", []string{"app/store/db", "app/store/storetest"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
+	{"modernc.org/sqlite", []string{"app/store/db"}, "the driver goes with database/sql"},
+	{"github.com/jackc/pgx", []string{"app/store/db"}, "so does that of PostgreSQL"},
 	{"gocloud.dev", nil, "it is not kept any more, since it brings gRPC: blob and kms have drivers of their own"},
-	{"github.com/pressly/goose", []string{"app/store"}, "migrations are run by the one who owns the tables"},
+	{"github.com/pressly/goose", []string{"app/store/db"}, "migrations are run by the one who owns the tables"},
 	{"go.yaml.in/yaml", []string{"app/catalog", "app/spec", "app/tenantfile", "app/yamlfile", "cmd/muster", "providers/internal/userdata", "providers/openstack"},
 		"YAML is a form of catalog files, of specs of clusters, of the settings of a tenant, of what a new machine is told, of a clouds.yaml, and of the settings that cmd reads"},
 	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},
@@ -128,7 +130,7 @@ var homes = []struct {
 	{"go.opentelemetry.io", []string{"cmd/muster/observe/trace", "cmd/muster/observe/trace/otlptest"}, "one room speaks to OpenTelemetry; the others follow in app's words"},
 	{"net/http/httptest", []string{"bot/slack/slacktest", "portal/portaltest", "portal/buildsystems/buildsystemtest"}, "what helps tests is in no program that people run"},
 	{"net/http/pprof", []string{"cmd/muster"}, "profiles are shown by the process itself"},
-	{"testing", []string{"app/apptest", "bot/slack/slacktest", "app/store/storetest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "bot/slack/slacktest", "app/store/storetest", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // budgetLevels are the parts of a budget, in percent, of which people are told.
@@ -25,7 +26,7 @@ func budgetLevel(limit, used float64) (level int) {
 }
 
 // tellBudget tells that a budget is used up to a level, once a month and level.
-func tellBudget(t *tx, at time.Time, tenant string, s app.QuotaStanding, used float64) error {
+func tellBudget(t *db.Tx, at time.Time, tenant string, s app.QuotaStanding, used float64) error {
 	limit, _ := s.Limits.Of(app.MeasurePerMonth)
 	reached := budgetLevel(limit, used)
 	if reached == 0 {
@@ -37,8 +38,8 @@ func tellBudget(t *tx, at time.Time, tenant string, s app.QuotaStanding, used fl
 		if level > reached {
 			break
 		}
-		n, err := t.count(`INSERT INTO budget_notices (tenant, scope, name, month, level, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			tenant, string(s.Scope), s.Name, month.Name(), level, micros(at))
+		n, err := t.Count(`INSERT INTO budget_notices (tenant, scope, name, month, level, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			tenant, string(s.Scope), s.Name, month.Name(), level, db.Micros(at))
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func tellBudget(t *tx, at time.Time, tenant string, s app.QuotaStanding, used fl
 	case app.QuotaUser, app.QuotaEachUser:
 		n.Users = []string{s.Name}
 	default:
-		if err := t.each(func(row scanner) error {
+		if err := t.Each(func(row db.Scanner) error {
 			var name string
 			err := row.Scan(&name)
 			n.Users = append(n.Users, name)
@@ -67,11 +68,11 @@ func tellBudget(t *tx, at time.Time, tenant string, s app.QuotaStanding, used fl
 			return err
 		}
 	}
-	return t.notice(n)
+	return t.Notice(n)
 }
 
 // forgetBudget lets a budget that was changed be told of anew.
-func forgetBudget(t *tx, tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
+func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
 	limit := func(q *app.Quota) float64 {
 		if q != nil {
 			if l, is := q.Limits.Of(app.MeasurePerMonth); is {
@@ -84,15 +85,15 @@ func forgetBudget(t *tx, tenant string, scope app.QuotaScope, name string, befor
 		return nil
 	}
 	if scope == app.QuotaEachUser {
-		return t.exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ?`, tenant, string(scope))
+		return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ?`, tenant, string(scope))
 	}
-	return t.exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
+	return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
 }
 
 // TellBudgets implements app.QuotaStore. Only what has reached a level that is not told of is written.
 func (s *policyStore) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
 	tenants := []string{}
-	if err := s.each(ctx, func(row scanner) error {
+	if err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
 		err := row.Scan(&tenant)
 		tenants = append(tenants, tenant)
@@ -115,7 +116,7 @@ func (s *policyStore) tellBudgetsOf(ctx context.Context, tenant string, now time
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		for _, d := range due {
 			if err := tellBudget(t, now, tenant, d, d.Months[0]); err != nil {
 				return err
@@ -176,7 +177,7 @@ func (s *policyStore) budgetsDue(ctx context.Context, tenant string, now time.Ti
 			var told int
 			if err := l.row(`SELECT count(*) FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
 				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&told); err != nil {
-				return nil, wrapped(err)
+				return nil, db.Wrapped(err)
 			}
 			if told == 0 {
 				due = append(due, st)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_key, b.state, b.words, b.final, b.sealed_wanted, b.event, b.request, b.cluster, b.tries,
@@ -15,7 +16,7 @@ const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_k
 const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h ON h.id = b.hook`
 
 // scanBuild leaves Wanted empty, and returns it encrypted for openWanted.
-func scanBuild(row scanner) (b app.Build, wanted []byte, err error) {
+func scanBuild(row db.Scanner) (b app.Build, wanted []byte, err error) {
 	var event []byte
 	var begun, made, ready, wait, end, ended, retry, due int64
 	var call app.BuildCallbacks
@@ -24,8 +25,8 @@ func scanBuild(row scanner) (b app.Build, wanted []byte, err error) {
 	if err != nil {
 		return b, nil, err
 	}
-	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = fromMicros(begun), fromMicros(made), fromMicros(ready), fromMicros(wait)
-	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = fromMicros(end), fromMicros(ended), fromMicros(retry), fromMicros(due)
+	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = db.FromMicros(begun), db.FromMicros(made), db.FromMicros(ready), db.FromMicros(wait)
+	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = db.FromMicros(end), db.FromMicros(ended), db.FromMicros(retry), db.FromMicros(due)
 	if call.URL != "" || call.Why != "" {
 		call.Told = []app.BuildCallback{}
 		b.Callback = &call
@@ -69,7 +70,7 @@ func (s *buildStore) Builds(ctx context.Context, tenant string, f app.BuildFilte
 	may, mine := readableBuild(f.Reader)
 	where, args = where+may, append(args, mine...)
 	list, wanted := []app.Build{}, [][]byte{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		b, sealed, err := scanBuild(row)
 		list, wanted = append(list, b), append(wanted, sealed)
 		return err
@@ -78,7 +79,7 @@ func (s *buildStore) Builds(ctx context.Context, tenant string, f app.BuildFilte
 		return list, err
 	}
 	for i := range list {
-		if err := s.openWanted(&list[i], wanted[i]); err != nil {
+		if err := s.OpenWanted(&list[i], wanted[i]); err != nil {
 			return list, err
 		}
 	}
@@ -87,14 +88,14 @@ func (s *buildStore) Builds(ctx context.Context, tenant string, f app.BuildFilte
 
 // Build implements app.BuildStore.
 func (s *buildStore) Build(ctx context.Context, tenant string, id int64) (app.Build, error) {
-	b, wanted, err := scanBuild(s.row(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
-	if isNoRows(err) {
+	b, wanted, err := scanBuild(s.Row(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
+	if db.IsNoRows(err) {
 		return b, errNoBuild(id)
 	}
 	if err != nil {
-		return b, wrapped(err)
+		return b, db.Wrapped(err)
 	}
-	if err := s.openWanted(&b, wanted); err != nil {
+	if err := s.OpenWanted(&b, wanted); err != nil {
 		return b, err
 	}
 	one := []app.Build{b}
@@ -102,65 +103,65 @@ func (s *buildStore) Build(ctx context.Context, tenant string, id int64) (app.Bu
 		return one[0], err
 	}
 	b = one[0]
-	return b, wrapped(s.row(ctx, `SELECT count(*) FROM builds WHERE hook = ? AND rule = ? AND state = 'waiting' AND live = 1 AND id < ?`,
+	return b, db.Wrapped(s.Row(ctx, `SELECT count(*) FROM builds WHERE hook = ? AND rule = ? AND state = 'waiting' AND live = 1 AND id < ?`,
 		b.HookID, b.Rule, b.ID).Scan(&b.Ahead))
 }
 
-func build(t *tx, id int64) (app.Build, error) {
-	b, wanted, err := scanBuild(t.row(buildRows+` WHERE b.id = ?`, id))
-	if isNoRows(err) {
+func build(t *db.Tx, id int64) (app.Build, error) {
+	b, wanted, err := scanBuild(t.Row(buildRows+` WHERE b.id = ?`, id))
+	if db.IsNoRows(err) {
 		return b, errNoBuild(id)
 	}
 	if err != nil {
-		return b, wrapped(err)
+		return b, db.Wrapped(err)
 	}
-	return b, t.keys.openWanted(&b, wanted)
+	return b, t.Keys.OpenWanted(&b, wanted)
 }
 
 // wakeBuilds makes builds due: something has happened that may be about them.
-func wakeBuilds(t *tx, at time.Time, where string, args ...any) error {
-	n, err := t.count(`UPDATE builds SET due_at = ?, version = version + 1 WHERE `+where, append([]any{micros(at)}, args...)...)
+func wakeBuilds(t *db.Tx, at time.Time, where string, args ...any) error {
+	n, err := t.Count(`UPDATE builds SET due_at = ?, version = version + 1 WHERE `+where, append([]any{db.Micros(at)}, args...)...)
 	if n > 0 {
-		t.clusters[app.WatchBuilds] = true
+		t.Clusters[app.WatchBuilds] = true
 	}
 	return err
 }
 
 // wakeNextBuild lets the one that has waited longest look for room.
-func wakeNextBuild(t *tx, at time.Time, hook, rule string) error {
+func wakeNextBuild(t *db.Tx, at time.Time, hook, rule string) error {
 	return wakeBuilds(t, at, `id = (SELECT min(n.id) FROM builds n WHERE n.hook = ? AND n.rule = ? AND n.state = 'waiting' AND n.live = 1)`, hook, rule)
 }
 
 // claimBuild moves a build in the transaction that makes its cluster, or the request for one.
-func claimBuild(t *tx, at time.Time, c *app.BuildClaim, state app.BuildState, cluster string, request int64) error {
+func claimBuild(t *db.Tx, at time.Time, c *app.BuildClaim, state app.BuildState, cluster string, request int64) error {
 	if c == nil {
 		return nil
 	}
 	var hook, rule string
-	err := t.row(`UPDATE builds SET state = ?, cluster = ?, request = ?, words = '', tries = 0, made_at = ?, due_at = ?, version = version + 1
+	err := t.Row(`UPDATE builds SET state = ?, cluster = ?, request = ?, words = '', tries = 0, made_at = ?, due_at = ?, version = version + 1
 		WHERE id = ? AND version = ? AND live = 1 AND state = 'waiting' AND end_at = 0
 			AND (SELECT count(*) FROM builds o WHERE o.hook = builds.hook AND o.rule = builds.rule AND o.live = 1 AND o.state <> 'waiting') < ?
-		RETURNING hook, rule`, string(state), cluster, request, micros(at), micros(at), c.ID, c.Version, c.AtOnce).Scan(&hook, &rule)
-	if isNoRows(err) {
+		RETURNING hook, rule`, string(state), cluster, request, db.Micros(at), db.Micros(at), c.ID, c.Version, c.AtOnce).Scan(&hook, &rule)
+	if db.IsNoRows(err) {
 		return &app.Error{Code: app.EConflict, Reason: "build_moved", Message: "The build has moved, or there is no room for it."}
 	}
 	if err != nil {
-		return wrapped(err)
+		return db.Wrapped(err)
 	}
-	t.clusters[app.WatchBuilds] = true
+	t.Clusters[app.WatchBuilds] = true
 	return wakeNextBuild(t, at, hook, rule) // there may be room for more than one
 }
 
 // buildRequestMoved follows the request for a build's cluster.
-func buildRequestMoved(t *tx, at time.Time, r app.Request) error {
+func buildRequestMoved(t *db.Tx, at time.Time, r app.Request) error {
 	if r.Kind != app.OperationCreate {
 		return nil
 	}
 	if r.Status == app.RequestAccepted {
-		n, err := t.count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
-			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, micros(at), micros(at), r.ID)
+		n, err := t.Count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
+			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, db.Micros(at), db.Micros(at), r.ID)
 		if n > 0 {
-			t.clusters[app.WatchBuilds] = true
+			t.Clusters[app.WatchBuilds] = true
 		}
 		return err
 	}
@@ -169,14 +170,14 @@ func buildRequestMoved(t *tx, at time.Time, r app.Request) error {
 
 // EndBuild implements app.BuildStore.
 func (s *buildStore) EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
-			micros(now), words, micros(now), b.ID, b.Tenant)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
+			db.Micros(now), words, db.Micros(now), b.ID, b.Tenant)
 		if err != nil || n == 0 {
 			return err
 		}
-		t.clusters[app.WatchBuilds] = true
-		return t.deed(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
+		t.Clusters[app.WatchBuilds] = true
+		return t.Deed(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
 	})
 }
 
@@ -184,14 +185,14 @@ func (s *buildStore) EndBuild(ctx context.Context, who app.Actor, b app.Build, w
 func (s *buildStore) DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error) {
 	hooks := map[string]app.BuildHook{}
 	var wanted [][]byte
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		b, sealed, err := scanBuild(row)
 		due, wanted = append(due, app.DueBuild{Build: b}), append(wanted, sealed)
 		return err
-	}, buildRows+` WHERE b.due_at > 0 AND b.due_at <= ? AND b.live = 1 ORDER BY b.due_at, b.id LIMIT ?`, micros(now), limit)
+	}, buildRows+` WHERE b.due_at > 0 AND b.due_at <= ? AND b.live = 1 ORDER BY b.due_at, b.id LIMIT ?`, db.Micros(now), limit)
 	for i := range due {
 		if err == nil {
-			err = s.openWanted(&due[i].Build, wanted[i])
+			err = s.OpenWanted(&due[i].Build, wanted[i])
 		}
 	}
 	if err != nil {
@@ -200,35 +201,35 @@ func (s *buildStore) DueBuilds(ctx context.Context, now time.Time, limit int) (d
 	for i, d := range due {
 		h, known := hooks[d.HookID]
 		if !known {
-			if h, err = scanBuildHook(s.row(ctx, `SELECT `+buildHookColumns+` FROM build_hooks h WHERE h.id = ?`, d.HookID)); err != nil {
-				return nil, next, wrapped(err)
+			if h, err = scanBuildHook(s.Row(ctx, `SELECT `+buildHookColumns+` FROM build_hooks h WHERE h.id = ?`, d.HookID)); err != nil {
+				return nil, next, db.Wrapped(err)
 			}
 			hooks[d.HookID] = h
 		}
 		due[i].Of = h
 	}
 	var at int64
-	err = s.row(ctx, `SELECT COALESCE(min(due_at), 0) FROM builds WHERE due_at > ?`, micros(now)).Scan(&at)
+	err = s.Row(ctx, `SELECT COALESCE(min(due_at), 0) FROM builds WHERE due_at > ?`, db.Micros(now)).Scan(&at)
 	if len(due) == limit {
-		at = micros(now)
+		at = db.Micros(now)
 	}
-	return due, fromMicros(at), wrapped(err)
+	return due, db.FromMicros(at), db.Wrapped(err)
 }
 
 // MoveBuild implements app.BuildStore.
 func (s *buildStore) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		live := b.State.Live()
 		if !live {
 			b.DueAt = time.Time{}
 		}
-		n, err := t.count(`UPDATE builds SET live = ?, state = ?, words = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
-			WHERE id = ? AND version = ?`, flag(live), string(b.State), b.Words, string(b.Final), b.Tries, micros(b.ReadyAt), micros(b.EndAt), micros(b.EndedAt),
-			micros(b.RetryAt), micros(b.DueAt), b.ID, b.Version)
+		n, err := t.Count(`UPDATE builds SET live = ?, state = ?, words = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
+			WHERE id = ? AND version = ?`, db.Flag(live), string(b.State), b.Words, string(b.Final), b.Tries, db.Micros(b.ReadyAt), db.Micros(b.EndAt), db.Micros(b.EndedAt),
+			db.Micros(b.RetryAt), db.Micros(b.DueAt), b.ID, b.Version)
 		if done = n > 0; err != nil || !done {
 			return err
 		}
-		t.clusters[app.WatchBuilds] = true
+		t.Clusters[app.WatchBuilds] = true
 		if !live {
 			if err := wakeNextBuild(t, now, b.HookID, b.Rule); err != nil {
 				return err
@@ -242,7 +243,7 @@ func (s *buildStore) MoveBuild(ctx context.Context, b app.Build, notice *app.Not
 		if notice == nil {
 			return nil
 		}
-		return t.notice(*notice)
+		return t.Notice(*notice)
 	})
 	return done, err
 }

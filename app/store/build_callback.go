@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // buildCallbacks are what builds are to be told.
@@ -35,7 +36,7 @@ func (s *buildStore) sealCall(b *app.BuildBegin) sealedCall {
 		return sealedCall{url: []byte{}, why: b.Call.Why}
 	}
 	name := rand.Text()
-	return sealedCall{url: s.seal([]byte(b.Call.URL), buildCallPlace(name)), name: name, shown: b.Call.Shown}
+	return sealedCall{url: s.Seal([]byte(b.Call.URL), buildCallPlace(name)), name: name, shown: b.Call.Shown}
 }
 
 // callbacksToCome tells whether a hook has callbacks yet to be signed.
@@ -43,12 +44,12 @@ const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hoo
 	AND (b.live = 1 OR EXISTS (SELECT 1 FROM build_callbacks c WHERE c.build = b.id AND c.outcome = 'waiting')))`
 
 // tellBuild queues what a build is told, where anybody wants to be.
-func tellBuild(t *tx, tenant string, n app.BuildNews) error {
-	t.clusters[app.WatchBuilds] = true
+func tellBuild(t *db.Tx, tenant string, n app.BuildNews) error {
+	t.Clusters[app.WatchBuilds] = true
 	queue := func(kind string, n app.BuildNews, where string) error {
-		return t.exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error, kind)
+		return t.Exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error, kind)
 			SELECT b.id, ?, ?, ?, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', ? FROM builds b JOIN build_hooks h ON h.id = b.hook WHERE b.id = ? AND `+where,
-			tenant, string(n.State), jsonText(n), micros(n.At), micros(n.At), kind, n.Build)
+			tenant, string(n.State), db.JSON(n), db.Micros(n.At), db.Micros(n.At), kind, n.Build)
 	}
 	if n.Status != nil {
 		status := n
@@ -65,19 +66,19 @@ func tellBuild(t *tx, tenant string, n app.BuildNews) error {
 
 const callbackColumns = `c.id, c.state, c.outcome, c.attempts, c.queued_at, c.next_at, c.ended_at, c.status, c.took, c.code, c.error`
 
-func (s *buildStore) scanCallback(row scanner, more ...any) (c app.BuildCallback, err error) {
+func (s *buildStore) scanCallback(row db.Scanner, more ...any) (c app.BuildCallback, err error) {
 	var queued, next, ended, took int64
 	err = row.Scan(append([]any{&c.ID, &c.State, &c.Outcome, &c.Attempts, &queued, &next, &ended, &c.Status, &took, &c.Code, &c.Error}, more...)...)
-	c.QueuedAt, c.EndedAt, c.Took = fromMicros(queued), fromMicros(ended), time.Duration(took)*time.Microsecond
+	c.QueuedAt, c.EndedAt, c.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
 	if c.Outcome == app.DeliveryWaiting {
-		c.NextAt = fromMicros(next)
+		c.NextAt = db.FromMicros(next)
 	}
 	c.MessageID = s.callbackID(c.ID)
 	return c, err
 }
 
 func (s *buildStore) callbackID(id int64) string {
-	return fmt.Sprintf("%s%s_%d", app.BuildCallbackMark, s.installation, id)
+	return fmt.Sprintf("%s%s_%d", app.BuildCallbackMark, s.InstallationID, id)
 }
 
 // toldOf puts to builds what they were told.
@@ -90,7 +91,7 @@ func (s *buildStore) toldOf(ctx context.Context, list []app.Build) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return s.each(ctx, func(row scanner) error {
+	return s.Each(ctx, func(row db.Scanner) error {
 		var build int64
 		var kind string
 		c, err := s.scanCallback(row, &build, &kind)
@@ -128,14 +129,14 @@ const callbackHeads = `SELECT c.id, c.tenant, 1, c.next_at, c.held_until FROM bu
 // ClaimDeliveries claims callbacks that are due, of each build the first.
 func (b buildCallbacks) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
 	var rows []*callbackRow
-	next, err = b.s.claimHeads(ctx, callbackHeads, c, func(t *tx, ids []int64) error {
+	next, err = b.s.ClaimHeads(ctx, callbackHeads, c, func(t *db.Tx, ids []int64) error {
 		rows = nil
 		for _, id := range ids {
-			if err := t.exec(`UPDATE build_callbacks SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`, c.Holder, micros(c.Now.Add(c.For)), id); err != nil {
+			if err := t.Exec(`UPDATE build_callbacks SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`, c.Holder, db.Micros(c.Now.Add(c.For)), id); err != nil {
 				return err
 			}
 			r := &callbackRow{}
-			if err := r.scan(t.row(`SELECT c.id, c.build, c.tenant, c.attempts, c.queued_at, c.payload, b.callback, b.callback_name, h.id, h.name, h.secret, h.old_secret, h.old_until,
+			if err := r.scan(t.Row(`SELECT c.id, c.build, c.tenant, c.attempts, c.queued_at, c.payload, b.callback, b.callback_name, h.id, h.name, h.secret, h.old_secret, h.old_until,
 				c.kind, h.system, h.status_api, h.status_token
 				FROM build_callbacks c JOIN builds b ON b.id = c.build JOIN build_hooks h ON h.id = b.hook WHERE c.id = ?`, id)); err != nil {
 				return fmt.Errorf("callback %d: %w", id, err)
@@ -165,20 +166,20 @@ type callbackRow struct {
 	token             []byte
 }
 
-func (r *callbackRow) scan(row scanner) error {
+func (r *callbackRow) scan(row db.Scanner) error {
 	return row.Scan(&r.ID, &r.Build, &r.Tenant, &r.Attempts, &r.queued, &r.payload, &r.url, &r.name, &r.hook, &r.Hook, &r.secret, &r.old, &r.until, &r.kind, &r.system, &r.api, &r.token)
 }
 
 // due opens what is sealed; what does not open is an error of this callback alone.
 func (r *callbackRow) due(s *buildStore, now time.Time) app.DueDelivery {
 	d := r.DueDelivery
-	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), app.DeliveryWaiting, fromMicros(r.queued), &app.BuildNews{}
+	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), app.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
 	d.Err = json.Unmarshal(r.payload, d.Told)
 	open := func(sealed []byte, place string) []byte {
 		if len(sealed) == 0 {
 			return nil
 		}
-		b, err := s.unseal(sealed, place)
+		b, err := s.Unseal(sealed, place)
 		if err != nil {
 			d.Err = err
 		}
@@ -193,7 +194,7 @@ func (r *callbackRow) due(s *buildStore, now time.Time) app.DueDelivery {
 	}
 	d.URL = string(open(r.url, buildCallPlace(r.name)))
 	d.Secrets = [][]byte{app.BuildSigningKey(string(open(r.secret, buildSecretPlace(r.hook))))}
-	if len(r.old) > 0 && fromMicros(r.until).After(now) {
+	if len(r.old) > 0 && db.FromMicros(r.until).After(now) {
 		d.Secrets = append(d.Secrets, app.BuildSigningKey(string(open(r.old, buildSecretPlace(r.hook)))))
 	}
 	if d.Err == nil && (d.URL == "" || len(r.secret) == 0) {
@@ -209,33 +210,33 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e app.DeliveryEnd) erro
 	if e.Err != nil {
 		code, text = e.Err.Code, e.Err.Advised()
 	}
-	outcome, ended, next := app.DeliveryMade, micros(e.At), int64(0)
+	outcome, ended, next := app.DeliveryMade, db.Micros(e.At), int64(0)
 	switch {
 	case e.Err != nil && !e.Again.IsZero():
-		outcome, ended, next = app.DeliveryWaiting, 0, micros(e.Again)
+		outcome, ended, next = app.DeliveryWaiting, 0, db.Micros(e.Again)
 	case e.Err != nil:
 		outcome = app.DeliveryFailed
 	}
-	return b.s.write(ctx, func(t *tx) error {
+	return b.s.Write(ctx, func(t *db.Tx) error {
 		var build int64
 		var kind string
-		err := t.row(`UPDATE build_callbacks SET outcome = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?, error = ?
+		err := t.Row(`UPDATE build_callbacks SET outcome = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?, error = ?
 			WHERE id = ? AND holder = ? AND attempts = ? AND outcome = 'waiting' RETURNING build, kind`,
 			string(outcome), ended, next, e.Status, e.Took.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build, &kind)
-		if isNoRows(err) {
+		if db.IsNoRows(err) {
 			return app.Errorf(app.EStale, "Callback %d is not this server's any more.", e.Delivery)
 		}
 		if err != nil {
-			return wrapped(err)
+			return db.Wrapped(err)
 		}
-		t.clusters[app.WatchBuilds] = true
+		t.Clusters[app.WatchBuilds] = true
 		if e.Stop == "" || kind == "status" {
 			return nil
 		}
-		if err := t.exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE build = ? AND outcome = 'waiting' AND kind = 'callback'`,
-			micros(e.At), string(app.ECancelled), e.Stop, build); err != nil {
+		if err := t.Exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE build = ? AND outcome = 'waiting' AND kind = 'callback'`,
+			db.Micros(e.At), string(app.ECancelled), e.Stop, build); err != nil {
 			return err
 		}
-		return t.exec(`UPDATE builds SET callback = x'', callback_why = ? WHERE id = ?`, e.Stop, build)
+		return t.Exec(`UPDATE builds SET callback = x'', callback_why = ? WHERE id = ?`, e.Stop, build)
 	})
 }

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const buildHookColumns = `h.id, h.tenant, h.name, h.system, h.owner, h.rules, h.secret_at, h.old_until, h.enabled, h.last_at, h.refused_at, h.refused,
 	h.created_by, h.created_at, h.changed_at, h.deleted_at, h.status_api, length(h.status_token), (SELECT count(*) FROM builds b WHERE b.hook = h.id AND b.live = 1)`
 
-func scanBuildHook(row scanner, more ...any) (h app.BuildHook, err error) {
+func scanBuildHook(row db.Scanner, more ...any) (h app.BuildHook, err error) {
 	var rules []byte
 	var status, enabled, secretAt, oldUntil, last, refused, created, changed, deleted int64
 	err = row.Scan(append([]any{&h.ID, &h.Tenant, &h.Name, &h.System, &h.Owner, &rules, &secretAt, &oldUntil, &enabled, &last, &refused, &h.Refused,
@@ -23,8 +24,8 @@ func scanBuildHook(row scanner, more ...any) (h app.BuildHook, err error) {
 	}
 	h.Statuses = status > 0
 	h.Enabled, h.Rules = enabled != 0, []app.BuildRule{}
-	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = fromMicros(secretAt), fromMicros(oldUntil), fromMicros(last), fromMicros(refused)
-	h.CreatedAt, h.ChangedAt, h.DeletedAt = fromMicros(created), fromMicros(changed), fromMicros(deleted)
+	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(last), db.FromMicros(refused)
+	h.CreatedAt, h.ChangedAt, h.DeletedAt = db.FromMicros(created), db.FromMicros(changed), db.FromMicros(deleted)
 	if err := json.Unmarshal(rules, &h.Rules); err != nil {
 		return h, fmt.Errorf("rules of build hook %s: %w", h.Name, err)
 	}
@@ -42,7 +43,7 @@ func buildStatusPlace(id string) string { return "build_hook_statuses/" + id }
 // BuildHooks implements app.BuildStore.
 func (s *buildStore) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error) {
 	list := []app.BuildHook{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		h, err := scanBuildHook(row)
 		list = append(list, h)
 		return err
@@ -54,37 +55,37 @@ const oneBuildHook = `SELECT ` + buildHookColumns + ` FROM build_hooks h WHERE h
 
 // BuildHook implements app.BuildStore.
 func (s *buildStore) BuildHook(ctx context.Context, tenant, name string) (app.BuildHook, error) {
-	h, err := scanBuildHook(s.row(ctx, oneBuildHook, tenant, name))
-	if isNoRows(err) {
+	h, err := scanBuildHook(s.Row(ctx, oneBuildHook, tenant, name))
+	if db.IsNoRows(err) {
 		return h, errNoBuildHook(name)
 	}
-	return h, wrapped(err)
+	return h, db.Wrapped(err)
 }
 
-func buildHook(t *tx, tenant, name string) (app.BuildHook, error) {
-	h, err := scanBuildHook(t.row(oneBuildHook, tenant, name))
-	if isNoRows(err) {
+func buildHook(t *db.Tx, tenant, name string) (app.BuildHook, error) {
+	h, err := scanBuildHook(t.Row(oneBuildHook, tenant, name))
+	if db.IsNoRows(err) {
 		return h, errNoBuildHook(name)
 	}
-	return h, wrapped(err)
+	return h, db.Wrapped(err)
 }
 
 // BuildHookAt implements app.BuildStore.
 func (s *buildStore) BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error) {
 	var current, old []byte
-	h, err = scanBuildHook(s.row(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
-	if isNoRows(err) {
+	h, err = scanBuildHook(s.Row(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
+	if db.IsNoRows(err) {
 		return h, nil, app.Errorf(app.ENotFound, "There is no such build hook.")
 	}
 	if err != nil {
-		return h, nil, wrapped(err)
+		return h, nil, db.Wrapped(err)
 	}
 	sealed := [][]byte{current}
 	if len(old) > 0 && now.Before(h.OldUntil) {
 		sealed = append(sealed, old)
 	}
 	for _, b := range sealed {
-		secret, err := s.unseal(b, buildSecretPlace(id))
+		secret, err := s.Unseal(b, buildSecretPlace(id))
 		if err != nil {
 			return h, nil, err
 		}
@@ -96,19 +97,19 @@ func (s *buildStore) BuildHookAt(ctx context.Context, id string, now time.Time) 
 // BuildTokenKey implements app.BuildStore.
 func (s *buildStore) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 	var sealed []byte
-	err := s.row(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
-	if isNoRows(err) {
+	err := s.Row(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
+	if db.IsNoRows(err) {
 		return nil, app.Errorf(app.ENotFound, "There is no such build hook.")
 	}
 	if err != nil {
-		return nil, wrapped(err)
+		return nil, db.Wrapped(err)
 	}
-	return s.unseal(sealed, buildTokenPlace(id))
+	return s.Unseal(sealed, buildTokenPlace(id))
 }
 
 // SaveBuildHook implements app.BuildStore.
 func (s *buildStore) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := buildHook(t, who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {
 			err = s.makeBuildHook(t, who, c, now)
@@ -125,7 +126,7 @@ func (s *buildStore) SaveBuildHook(ctx context.Context, who app.Actor, c app.Bui
 		if !made {
 			act, before = "build_hook.save", buildHookFacts(was, false)
 		}
-		return t.deed(now, who, act, h.Name, before, buildHookFacts(h, made || c.Secret != ""))
+		return t.Deed(now, who, act, h.Name, before, buildHookFacts(h, made || c.Secret != ""))
 	})
 	return h, made, err
 }
@@ -143,9 +144,9 @@ func buildHookFacts(h app.BuildHook, secret bool) map[string]any {
 	return facts
 }
 
-func (s *buildStore) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, now time.Time) error {
+func (s *buildStore) makeBuildHook(t *db.Tx, who app.Actor, c app.BuildHookChange, now time.Time) error {
 	var n int
-	if err := t.row(`SELECT count(*) FROM build_hooks WHERE tenant = ? AND deleted_at = 0`, who.Tenant).Scan(&n); err != nil {
+	if err := t.Row(`SELECT count(*) FROM build_hooks WHERE tenant = ? AND deleted_at = 0`, who.Tenant).Scan(&n); err != nil {
 		return err
 	}
 	if n >= app.MaxBuildHooks {
@@ -168,11 +169,11 @@ func (s *buildStore) makeBuildHook(t *tx, who app.Actor, c app.BuildHookChange, 
 	if c.StatusAPI != nil {
 		api = *c.StatusAPI
 	}
-	return t.exec(`INSERT INTO build_hooks (id, tenant, name, system, owner, rules, secret, secret_at, old_secret, old_until, token_key, enabled, last_at,
+	return t.Exec(`INSERT INTO build_hooks (id, tenant, name, system, owner, rules, secret, secret_at, old_secret, old_until, token_key, enabled, last_at,
 			refused_at, refused, created_by, created_at, changed_at, deleted_at, status_token, status_api)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, ?, 0, 0, '', ?, ?, ?, 0, ?, ?)`,
-		c.ID, who.Tenant, c.Name, c.System, owner, jsonText(rules), s.seal([]byte(secret), buildSecretPlace(c.ID)), micros(now),
-		s.seal(c.TokenKey, buildTokenPlace(c.ID)), flag(c.Enabled == nil || *c.Enabled), who.Name(), micros(now), micros(now),
+		c.ID, who.Tenant, c.Name, c.System, owner, db.JSON(rules), s.Seal([]byte(secret), buildSecretPlace(c.ID)), db.Micros(now),
+		s.Seal(c.TokenKey, buildTokenPlace(c.ID)), db.Flag(c.Enabled == nil || *c.Enabled), who.Name(), db.Micros(now), db.Micros(now),
 		s.sealStatus(c.StatusToken, c.ID), api)
 }
 
@@ -181,17 +182,17 @@ func (s *buildStore) sealStatus(token *string, id string) []byte {
 	if token == nil || *token == "" {
 		return []byte{}
 	}
-	return s.seal([]byte(*token), buildStatusPlace(id))
+	return s.Seal([]byte(*token), buildStatusPlace(id))
 }
 
 // dropStatuses gives up the commit statuses of a hook that were not written yet.
-func dropStatuses(t *tx, hook, why string, now time.Time) error {
-	return t.exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE kind = 'status' AND outcome = 'waiting'
-		AND build IN (SELECT id FROM builds WHERE hook = ?)`, micros(now), string(app.ECancelled), why, hook)
+func dropStatuses(t *db.Tx, hook, why string, now time.Time) error {
+	return t.Exec(`UPDATE build_callbacks SET outcome = 'failed', ended_at = ?, code = ?, error = ? WHERE kind = 'status' AND outcome = 'waiting'
+		AND build IN (SELECT id FROM builds WHERE hook = ?)`, db.Micros(now), string(app.ECancelled), why, hook)
 }
 
-func (s *buildStore) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
-	set, args := `changed_at = ?`, []any{micros(now)}
+func (s *buildStore) changeBuildHook(t *db.Tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
+	set, args := `changed_at = ?`, []any{db.Micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
 		args = append(args, values...)
@@ -200,10 +201,10 @@ func (s *buildStore) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChan
 		change(`owner = ?`, *c.Owner)
 	}
 	if c.Rules != nil {
-		change(`rules = ?`, jsonText(slices.Concat([]app.BuildRule{}, *c.Rules)))
+		change(`rules = ?`, db.JSON(slices.Concat([]app.BuildRule{}, *c.Rules)))
 	}
 	if c.Enabled != nil {
-		change(`enabled = ?`, flag(*c.Enabled))
+		change(`enabled = ?`, db.Flag(*c.Enabled))
 	}
 	if c.StatusAPI != nil {
 		// Checked before, and again here: another may have given the token meanwhile, for where the API was.
@@ -221,10 +222,10 @@ func (s *buildStore) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChan
 		}
 	}
 	if c.Secret != "" {
-		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, micros(now.Add(app.OldSecretTime)),
-			s.seal([]byte(c.Secret), buildSecretPlace(h.ID)), micros(now))
+		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, db.Micros(now.Add(app.OldSecretTime)),
+			s.Seal([]byte(c.Secret), buildSecretPlace(h.ID)), db.Micros(now))
 	}
-	if err := t.exec(`UPDATE build_hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...); err != nil {
+	if err := t.Exec(`UPDATE build_hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...); err != nil {
 		return err
 	}
 	// There may be room for more by now, or another owner.
@@ -233,49 +234,49 @@ func (s *buildStore) changeBuildHook(t *tx, h app.BuildHook, c app.BuildHookChan
 
 // DeleteBuildHook implements app.BuildStore.
 func (s *buildStore) DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		h, err := buildHook(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE builds SET end_at = ?, words = 'Its hook was deleted.', due_at = ?, version = version + 1 WHERE hook = ? AND live = 1 AND end_at = 0`,
-			micros(now), micros(now), h.ID); err != nil {
+		if err := t.Exec(`UPDATE builds SET end_at = ?, words = 'Its hook was deleted.', due_at = ?, version = version + 1 WHERE hook = ? AND live = 1 AND end_at = 0`,
+			db.Micros(now), db.Micros(now), h.ID); err != nil {
 			return err
 		}
-		t.clusters[app.WatchBuilds] = true
-		if err := t.exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', status_token = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
-			micros(now), h.ID); err != nil {
+		t.Clusters[app.WatchBuilds] = true
+		if err := t.Exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', status_token = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
+			db.Micros(now), h.ID); err != nil {
 			return err
 		}
 		if err := dropStatuses(t, h.ID, "Its hook was deleted.", now); err != nil {
 			return err
 		}
 		for _, table := range []string{"build_deliveries", "build_seen", "build_ends"} {
-			if err := t.exec(`DELETE FROM `+table+` WHERE hook = ?`, h.ID); err != nil {
+			if err := t.Exec(`DELETE FROM `+table+` WHERE hook = ?`, h.ID); err != nil {
 				return err
 			}
 		}
-		return t.deed(now, who, "build_hook.delete", name, buildHookFacts(h, false), nil)
+		return t.Deed(now, who, "build_hook.delete", name, buildHookFacts(h, false), nil)
 	})
 }
 
 // NoteBuildRefused implements app.BuildStore.
 func (s *buildStore) NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error {
 	var last int64
-	err := s.row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
-	if isNoRows(err) || err == nil && last > 0 && now.Sub(fromMicros(last)).Abs() < 10*time.Second {
+	err := s.Row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
+	if db.IsNoRows(err) || err == nil && last > 0 && now.Sub(db.FromMicros(last)).Abs() < 10*time.Second {
 		return nil // whoever sends much that is wrong shall not make us write much
 	}
 	if err != nil {
-		return wrapped(err)
+		return db.Wrapped(err)
 	}
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE build_hooks SET refused_at = ?, refused = ? WHERE id = ?`, micros(now), why, id)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE build_hooks SET refused_at = ?, refused = ? WHERE id = ?`, db.Micros(now), why, id)
 	})
 }
 
 // dropBuildsOf drops what a tenant has of builds; its clusters are gone by then.
-func dropBuildsOf(t *tx, tenant string) error {
+func dropBuildsOf(t *db.Tx, tenant string) error {
 	for _, query := range []string{
 		`DELETE FROM build_ends WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
 		`DELETE FROM build_seen WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
@@ -284,7 +285,7 @@ func dropBuildsOf(t *tx, tenant string) error {
 		`DELETE FROM builds WHERE tenant = ?`,
 		`DELETE FROM build_hooks WHERE tenant = ?`,
 	} {
-		if err := t.exec(query, tenant); err != nil {
+		if err := t.Exec(query, tenant); err != nil {
 			return err
 		}
 	}

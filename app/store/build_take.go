@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // TakeBuild implements app.BuildStore. Nobody else commits before it ends, so what it reads is how things stand.
 func (s *buildStore) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.BuildDone, err error) {
 	var sealed []byte
 	if o.Replay == 0 {
-		sealed = s.seal(o.Body, buildBodyPlace(o.Hook.ID, o.Uniq))
+		sealed = s.Seal(o.Body, buildBodyPlace(o.Hook.ID, o.Uniq))
 	}
 	call := s.sealCall(o.Begin)
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		done = app.BuildDone{Delivery: o.Delivery}
-		n, err := t.count(`UPDATE build_hooks SET last_at = ? WHERE id = ? AND deleted_at = 0`, micros(o.Now), o.Hook.ID)
+		n, err := t.Count(`UPDATE build_hooks SET last_at = ? WHERE id = ? AND deleted_at = 0`, db.Micros(o.Now), o.Hook.ID)
 		if err != nil {
 			return err
 		}
@@ -25,7 +26,7 @@ func (s *buildStore) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.
 			return app.Errorf(app.ENotFound, "There is no such build hook.")
 		}
 		if o.Replay == 0 {
-			n, err := t.count(`INSERT INTO build_seen (hook, uniq, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, o.Hook.ID, o.Uniq, micros(o.Now))
+			n, err := t.Count(`INSERT INTO build_seen (hook, uniq, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, o.Hook.ID, o.Uniq, db.Micros(o.Now))
 			if err != nil {
 				return err
 			}
@@ -48,11 +49,11 @@ func (s *buildStore) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.
 				return err
 			}
 		case o.Extend != "":
-			err := t.row(`SELECT id FROM builds WHERE hook = ? AND build_key = ? AND live = 1`, o.Hook.ID, o.Extend).Scan(&d.Made)
-			if isNoRows(err) {
+			err := t.Row(`SELECT id FROM builds WHERE hook = ? AND build_key = ? AND live = 1`, o.Hook.ID, o.Extend).Scan(&d.Made)
+			if db.IsNoRows(err) {
 				d.Outcome, d.Words = app.BuildTakenNothing, "No cluster stands for it."
 			} else if err != nil {
-				return wrapped(err)
+				return db.Wrapped(err)
 			}
 		}
 		if d.Made > 0 {
@@ -62,25 +63,25 @@ func (s *buildStore) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.
 			}
 			done.Build = &b
 		}
-		t.clusters[app.WatchBuilds] = true
+		t.Clusters[app.WatchBuilds] = true
 		if o.Replay > 0 {
-			err := t.row(`UPDATE build_deliveries SET outcome = ?, words = ?, rule = ?, made = ?, replays = replays + 1 WHERE id = ? AND hook = ? RETURNING replays`,
+			err := t.Row(`UPDATE build_deliveries SET outcome = ?, words = ?, rule = ?, made = ?, replays = replays + 1 WHERE id = ? AND hook = ? RETURNING replays`,
 				string(d.Outcome), d.Words, d.Rule, d.Made, o.Replay, o.Hook.ID).Scan(&d.Replays)
-			if isNoRows(err) {
+			if db.IsNoRows(err) {
 				return errNoBuildDelivery(o.Replay)
 			}
-			return wrapped(err)
+			return db.Wrapped(err)
 		}
-		return wrapped(t.row(`INSERT INTO build_deliveries (hook, uniq, tenant, at, sent_at, sender, number, system, event, action, build, job, outcome, words, rule, made,
+		return db.Wrapped(t.Row(`INSERT INTO build_deliveries (hook, uniq, tenant, at, sent_at, sender, number, system, event, action, build, job, outcome, words, rule, made,
 				replays, size, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING id`,
-			o.Hook.ID, o.Uniq, o.Hook.Tenant, micros(d.At), micros(d.SentAt), d.From, d.Number, d.System, d.Event, d.Action, d.Build, d.Job, string(d.Outcome), d.Words, d.Rule, d.Made,
+			o.Hook.ID, o.Uniq, o.Hook.Tenant, db.Micros(d.At), db.Micros(d.SentAt), d.From, d.Number, d.System, d.Event, d.Action, d.Build, d.Job, string(d.Outcome), d.Words, d.Rule, d.Made,
 			d.Size, sealed).Scan(&d.ID))
 	})
 	return done, err
 }
 
 // endBuilds ends what an order ends, and remembers what has ended for good.
-func endBuilds(t *tx, o app.BuildOrder) (ended []int64, err error) {
+func endBuilds(t *db.Tx, o app.BuildOrder) (ended []int64, err error) {
 	for _, e := range o.Ends {
 		column, value := "build_key", e.Key
 		what := "key " + e.Key
@@ -88,14 +89,14 @@ func endBuilds(t *tx, o app.BuildOrder) (ended []int64, err error) {
 			column, value, what = "build", e.Build, "build "+e.Build
 		}
 		if e.Lasting {
-			if err := t.exec(`INSERT INTO build_ends (hook, what, at, ended_at) VALUES (?, ?, ?, ?) ON CONFLICT (hook, what) DO UPDATE
+			if err := t.Exec(`INSERT INTO build_ends (hook, what, at, ended_at) VALUES (?, ?, ?, ?) ON CONFLICT (hook, what) DO UPDATE
 				SET at = excluded.at, ended_at = CASE WHEN excluded.ended_at > build_ends.ended_at THEN excluded.ended_at ELSE build_ends.ended_at END`,
-				o.Hook.ID, what, micros(o.Now), micros(e.At)); err != nil {
+				o.Hook.ID, what, db.Micros(o.Now), db.Micros(e.At)); err != nil {
 				return nil, err
 			}
 		}
 		var ids []int64
-		if err := t.each(func(row scanner) error {
+		if err := t.Each(func(row db.Scanner) error {
 			var id int64
 			err := row.Scan(&id)
 			ids = append(ids, id)
@@ -104,10 +105,10 @@ func endBuilds(t *tx, o app.BuildOrder) (ended []int64, err error) {
 			return nil, err
 		}
 		for _, id := range ids {
-			if err := t.exec(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ?`, micros(o.Now), endWords(o.Event), micros(o.Now), id); err != nil {
+			if err := t.Exec(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ?`, db.Micros(o.Now), endWords(o.Event), db.Micros(o.Now), id); err != nil {
 				return nil, err
 			}
-			if err := t.deed(o.Now, o.Who, "build.end", app.Build{ID: id}.Object(), nil, map[string]any{"build": o.Event.Build, "event": o.Event.Event, "result": o.Event.Result}); err != nil {
+			if err := t.Deed(o.Now, o.Who, "build.end", app.Build{ID: id}.Object(), nil, map[string]any{"build": o.Event.Build, "event": o.Event.Event, "result": o.Event.Result}); err != nil {
 				return nil, err
 			}
 		}
@@ -124,38 +125,38 @@ func endWords(e app.BuildEvent) string {
 }
 
 // beginBuild writes a build that wants a cluster, unless it has one, or is over for good.
-func beginBuild(t *tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (int64, error) {
+func beginBuild(t *db.Tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (int64, error) {
 	b, e := o.Begin, o.Event
 	if b.Reopened {
-		if err := t.exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
+		if err := t.Exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
 			return 0, err
 		}
 	}
 	again := b.Again
 	if !b.NewestJobAt.IsZero() {
 		var n int
-		if err := t.row(`SELECT count(*) FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND ended_at > 0 AND ended_at < ?`,
-			o.Hook.ID, "key "+b.Key, "build "+e.Build, micros(b.NewestJobAt)).Scan(&n); err != nil {
-			return 0, wrapped(err)
+		if err := t.Row(`SELECT count(*) FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND ended_at > 0 AND ended_at < ?`,
+			o.Hook.ID, "key "+b.Key, "build "+e.Build, db.Micros(b.NewestJobAt)).Scan(&n); err != nil {
+			return 0, db.Wrapped(err)
 		}
 		if n > 0 {
 			again = true
 			if e.Job == "" && e.JobID == "" { // a new job says nothing of the whole, whose own event is still to come
-				if err := t.exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
+				if err := t.Exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
 					return 0, err
 				}
 			}
 			// What the earlier run had is on its way out: it makes room for the key.
-			if err := t.exec(`UPDATE builds SET build_key = build_key || '~' || CAST(id AS TEXT), version = version + 1 WHERE hook = ? AND build_key = ? AND live = 1 AND end_at > 0`,
+			if err := t.Exec(`UPDATE builds SET build_key = build_key || '~' || CAST(id AS TEXT), version = version + 1 WHERE hook = ? AND build_key = ? AND live = 1 AND end_at > 0`,
 				o.Hook.ID, b.Key); err != nil {
 				return 0, err
 			}
 		}
 	}
 	var over bool
-	if err := t.row(`SELECT EXISTS (SELECT 1 FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND (ended_at = 0 OR ended_at >= ?))`,
-		o.Hook.ID, "key "+b.Key, "build "+e.Build, micros(b.NewestJobAt)).Scan(&over); err != nil {
-		return 0, wrapped(err)
+	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND (ended_at = 0 OR ended_at >= ?))`,
+		o.Hook.ID, "key "+b.Key, "build "+e.Build, db.Micros(b.NewestJobAt)).Scan(&over); err != nil {
+		return 0, db.Wrapped(err)
 	}
 	if over {
 		d.Outcome, d.Words = app.BuildTakenNothing, "The build has ended already."
@@ -164,19 +165,19 @@ func beginBuild(t *tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (in
 	var id int64
 	var live int
 	var state app.BuildState
-	err := t.row(`SELECT id, live, state FROM builds WHERE hook = ? AND build_key = ? ORDER BY live DESC, id DESC LIMIT 1`, o.Hook.ID, b.Key).Scan(&id, &live, &state)
+	err := t.Row(`SELECT id, live, state FROM builds WHERE hook = ? AND build_key = ? ORDER BY live DESC, id DESC LIMIT 1`, o.Hook.ID, b.Key).Scan(&id, &live, &state)
 	switch {
-	case err != nil && !isNoRows(err):
-		return 0, wrapped(err)
-	case isNoRows(err):
+	case err != nil && !db.IsNoRows(err):
+		return 0, db.Wrapped(err)
+	case db.IsNoRows(err):
 	case live == 1, !again && state == app.BuildOver, !again && state == app.BuildFailed && o.Replay == 0:
 		d.Outcome, d.Words = app.BuildTakenKnown, "It is "+string(state)+" already."
 		return id, nil
 	}
 	var waiting, busy int
-	if err := t.row(`SELECT COALESCE(sum(CASE WHEN state = 'waiting' THEN 1 ELSE 0 END), 0), count(*) FROM builds WHERE hook = ? AND rule = ? AND live = 1`,
+	if err := t.Row(`SELECT COALESCE(sum(CASE WHEN state = 'waiting' THEN 1 ELSE 0 END), 0), count(*) FROM builds WHERE hook = ? AND rule = ? AND live = 1`,
 		o.Hook.ID, b.Rule.Name).Scan(&waiting, &busy); err != nil {
-		return 0, wrapped(err)
+		return 0, db.Wrapped(err)
 	}
 	busy -= waiting
 	state, live = app.BuildWaiting, 1
@@ -189,14 +190,14 @@ func beginBuild(t *tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (in
 		d.Outcome, d.Words = app.BuildTakenRefused, fmt.Sprintf("The queue of rule %s is full: %d have clusters, %d wait.", b.Rule.Name, busy, waiting)
 		words = d.Words
 	}
-	if err := t.row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
+	if err := t.Row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
 			wait_until, end_at, ended_at, retry_at, due_at, version, callback, callback_name, callback_shown, callback_why)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, 0, '', 0, ?, 0, 0, ?, 0, ?, 0, ?, 1, ?, ?, ?, ?) RETURNING id`,
-		o.Hook.ID, o.Hook.Tenant, b.Rule.Name, b.Key, e.Build, e.Job, live, string(state), words, jsonText(e), micros(o.Now),
-		micros(o.Now.Add(b.Ask.WaitFor)), micros(endedAt), micros(due), call.url, call.name, call.shown, call.why).Scan(&id); err != nil {
-		return 0, wrapped(err)
+		o.Hook.ID, o.Hook.Tenant, b.Rule.Name, b.Key, e.Build, e.Job, live, string(state), words, db.JSON(e), db.Micros(o.Now),
+		db.Micros(o.Now.Add(b.Ask.WaitFor)), db.Micros(endedAt), db.Micros(due), call.url, call.name, call.shown, call.why).Scan(&id); err != nil {
+		return 0, db.Wrapped(err)
 	}
-	if err := t.exec(`UPDATE builds SET sealed_wanted = ? WHERE id = ?`, t.keys.sealWanted(b.Ask, id), id); err != nil {
+	if err := t.Exec(`UPDATE builds SET sealed_wanted = ? WHERE id = ?`, t.Keys.SealWanted(b.Ask, id), id); err != nil {
 		return 0, err
 	}
 	act := "build.begin"
@@ -214,7 +215,7 @@ func beginBuild(t *tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (in
 			return 0, err
 		}
 	}
-	return id, t.deed(o.Now, o.Who, act, app.Build{ID: id}.Object(), nil, map[string]any{"hook": o.Hook.Name, "rule": b.Rule.Name, "key": b.Key, "template": b.Ask.Template})
+	return id, t.Deed(o.Now, o.Who, act, app.Build{ID: id}.Object(), nil, map[string]any{"hook": o.Hook.Name, "rule": b.Rule.Name, "key": b.Key, "template": b.Ask.Template})
 }
 
 func buildBodyPlace(hook, uniq string) string { return "build_deliveries/" + hook + "/" + uniq }
@@ -225,18 +226,18 @@ func errNoBuildDelivery(id int64) error {
 
 const buildTakenColumns = `d.id, h.name, d.at, d.sent_at, d.sender, d.number, d.system, d.event, d.action, d.build, d.job, d.outcome, d.words, d.rule, d.made, d.replays, d.size`
 
-func scanBuildTaken(row scanner, more ...any) (d app.BuildTaken, err error) {
+func scanBuildTaken(row db.Scanner, more ...any) (d app.BuildTaken, err error) {
 	var at, sent int64
 	err = row.Scan(append([]any{&d.ID, &d.Hook, &at, &sent, &d.From, &d.Number, &d.System, &d.Event, &d.Action, &d.Build, &d.Job, &d.Outcome, &d.Words, &d.Rule, &d.Made,
 		&d.Replays, &d.Size}, more...)...)
-	d.At, d.SentAt = fromMicros(at), fromMicros(sent)
+	d.At, d.SentAt = db.FromMicros(at), db.FromMicros(sent)
 	return d, err
 }
 
 // NoteBuildTaken implements app.BuildStore.
 func (s *buildStore) NoteBuildTaken(ctx context.Context, d app.BuildTaken) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Words, d.ID)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Words, d.ID)
 	})
 }
 
@@ -247,7 +248,7 @@ func (s *buildStore) BuildDeliveries(ctx context.Context, tenant, hook string, b
 		return nil, err
 	}
 	list := []app.BuildTaken{}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		d, err := scanBuildTaken(row)
 		list = append(list, d)
 		return err
@@ -263,39 +264,39 @@ func (s *buildStore) BuildDelivery(ctx context.Context, tenant, hook string, id 
 		return d, "", err
 	}
 	var sealed []byte
-	d, err = scanBuildTaken(s.row(ctx, `SELECT `+buildTakenColumns+`, d.uniq, d.body FROM build_deliveries d JOIN build_hooks h ON h.id = d.hook
+	d, err = scanBuildTaken(s.Row(ctx, `SELECT `+buildTakenColumns+`, d.uniq, d.body FROM build_deliveries d JOIN build_hooks h ON h.id = d.hook
 		WHERE d.hook = ? AND d.id = ?`, h.ID, id), &uniq, &sealed)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return d, "", errNoBuildDelivery(id)
 	}
 	if err != nil {
-		return d, "", wrapped(err)
+		return d, "", db.Wrapped(err)
 	}
-	body, err := s.unseal(sealed, buildBodyPlace(h.ID, uniq))
+	body, err := s.Unseal(sealed, buildBodyPlace(h.ID, uniq))
 	d.Body = string(body)
 	return d, uniq, err
 }
 
 // ForgetBuilds implements app.BuildStore.
 func (s *buildStore) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, err error) {
-	old := micros(now.Add(-app.BuildMemory))
-	err = s.write(ctx, func(t *tx) error {
+	old := db.Micros(now.Add(-app.BuildMemory))
+	err = s.Write(ctx, func(t *db.Tx) error {
 		forgot = 0
 		for _, q := range []struct {
 			query string
 			args  []any
 		}{
-			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{micros(now.Add(-app.BuildDeliveryTime)), keepBatch}},
+			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{db.Micros(now.Add(-app.BuildDeliveryTime)), db.KeepBatch}},
 			{`DELETE FROM build_deliveries WHERE id IN (SELECT d.id FROM build_deliveries d WHERE (SELECT count(*) FROM build_deliveries n WHERE n.hook = d.hook AND n.id > d.id) >= ? LIMIT ?)`,
-				[]any{app.MostBuildDelivered, keepBatch}},
+				[]any{app.MostBuildDelivered, db.KeepBatch}},
 			{`DELETE FROM build_seen WHERE at < ?`, []any{old}},
 			{`DELETE FROM build_ends WHERE at < ?`, []any{old}},
-			{`DELETE FROM builds WHERE id IN (SELECT id FROM builds WHERE live = 0 AND ended_at > 0 AND ended_at < ? ORDER BY ended_at LIMIT ?)`, []any{old, keepBatch}},
-			{`DELETE FROM build_callbacks WHERE id IN (SELECT c.id FROM build_callbacks c WHERE NOT EXISTS (SELECT 1 FROM builds b WHERE b.id = c.build) LIMIT ?)`, []any{keepBatch}},
+			{`DELETE FROM builds WHERE id IN (SELECT id FROM builds WHERE live = 0 AND ended_at > 0 AND ended_at < ? ORDER BY ended_at LIMIT ?)`, []any{old, db.KeepBatch}},
+			{`DELETE FROM build_callbacks WHERE id IN (SELECT c.id FROM build_callbacks c WHERE NOT EXISTS (SELECT 1 FROM builds b WHERE b.id = c.build) LIMIT ?)`, []any{db.KeepBatch}},
 			{`UPDATE build_hooks SET secret = x'' WHERE deleted_at > 0 AND length(secret) > 0 AND NOT ` + callbacksToCome, nil},
 			{`DELETE FROM build_hooks WHERE deleted_at > 0 AND deleted_at < ? AND NOT EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hooks.id)`, []any{old}},
 		} {
-			n, err := t.count(q.query, q.args...)
+			n, err := t.Count(q.query, q.args...)
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // RecordCatalog implements app.CatalogStore.
@@ -14,9 +15,9 @@ func (s *catalogStore) RecordCatalog(ctx context.Context, versions []app.Catalog
 		hash   string
 	}
 	// Mostly nothing has changed, which takes no writing.
-	read := func(each func(f func(scanner) error, query string, args ...any) error) (map[entry]last, error) {
+	read := func(each func(f func(db.Scanner) error, query string, args ...any) error) (map[entry]last, error) {
 		had := map[entry]last{}
-		err := each(func(row scanner) error {
+		err := each(func(row db.Scanner) error {
 			var e entry
 			var l last
 			err := row.Scan(&e.kind, &e.name, &l.number, &l.hash)
@@ -35,19 +36,19 @@ func (s *catalogStore) RecordCatalog(ctx context.Context, versions []app.Catalog
 		}
 		return out
 	}
-	had, err := read(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) })
+	had, err := read(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) })
 	if err != nil || len(fresh(had)) == 0 {
 		return 0, err
 	}
-	err = s.write(ctx, func(t *tx) error {
-		had, err := read(t.each)
+	err = s.Write(ctx, func(t *db.Tx) error {
+		had, err := read(t.Each)
 		if err != nil {
 			return err
 		}
 		list := fresh(had)
 		for _, v := range list {
-			if err := t.exec(`INSERT INTO catalog_versions (kind, name, number, hash, text, published_at, published_by) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-				v.Kind, v.Name, v.Number, v.Hash, v.Text, micros(v.At), v.By); err != nil {
+			if err := t.Exec(`INSERT INTO catalog_versions (kind, name, number, hash, text, published_at, published_by) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+				v.Kind, v.Name, v.Number, v.Hash, v.Text, db.Micros(v.At), v.By); err != nil {
 				return err
 			}
 		}
@@ -69,11 +70,11 @@ func (s *catalogStore) CatalogHashes(ctx context.Context, kind, name string) ([]
 
 func (s *catalogStore) catalogVersions(ctx context.Context, text, kind, name string) ([]app.CatalogVersion, error) {
 	list := []app.CatalogVersion{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		v := app.CatalogVersion{Kind: kind, Name: name}
 		var at int64
 		err := row.Scan(&v.Number, &v.Hash, &v.Text, &at, &v.By)
-		v.At = fromMicros(at)
+		v.At = db.FromMicros(at)
 		list = append(list, v)
 		return err
 	}, `SELECT number, hash, `+text+`, published_at, published_by FROM catalog_versions WHERE kind = ? AND name = ? ORDER BY number DESC LIMIT 1000`, kind, name)

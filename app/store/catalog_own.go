@@ -6,33 +6,34 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const entryColumns = `kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr`
 
-func scanEntry(row scanner) (app.CatalogRevision, error) {
+func scanEntry(row db.Scanner) (app.CatalogRevision, error) {
 	var r app.CatalogRevision
 	var at int64
 	var gone, trusted, coopr int
 	err := row.Scan(&r.Kind, &r.Name, &r.Number, &r.Revision, &at, &r.By, &r.Note, &r.Text, &gone, &trusted, &coopr)
-	r.At, r.Gone, r.Trusted, r.Coopr = fromMicros(at), gone != 0, trusted != 0, coopr != 0
+	r.At, r.Gone, r.Trusted, r.Coopr = db.FromMicros(at), gone != 0, trusted != 0, coopr != 0
 	return r, err
 }
 
 // OwnCatalogRevision implements app.OwnCatalogStore.
 func (s *catalogStore) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
-	err = s.row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
+	if db.IsNoRows(err) {
 		return 0, nil
 	}
-	return revision, wrapped(err)
+	return revision, db.Wrapped(err)
 }
 
 // OwnCatalog implements app.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
 func (s *catalogStore) OwnCatalog(ctx context.Context, tenant string) (list []app.CatalogRevision, revision int64, err error) {
 	list = []app.CatalogRevision{}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		revision = max(revision, r.Revision)
 		if !r.Gone {
@@ -46,7 +47,7 @@ func (s *catalogStore) OwnCatalog(ctx context.Context, tenant string) (list []ap
 // OwnProviders implements app.OwnCatalogStore.
 func (s *catalogStore) OwnProviders(ctx context.Context) (map[string][]app.CatalogRevision, error) {
 	by := map[string][]app.CatalogRevision{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
 		r, err := scanEntry(withFirst{row, &tenant})
 		by[tenant] = append(by[tenant], r)
@@ -57,19 +58,19 @@ func (s *catalogStore) OwnProviders(ctx context.Context) (map[string][]app.Catal
 
 // withFirst scans one more column before the others.
 type withFirst struct {
-	scanner
+	db.Scanner
 	first any
 }
 
 // Scan implements scanner.
 func (w withFirst) Scan(dest ...any) error {
-	return w.scanner.Scan(append([]any{w.first}, dest...)...)
+	return w.Scanner.Scan(append([]any{w.first}, dest...)...)
 }
 
 // OwnCatalogHistory implements app.OwnCatalogStore.
 func (s *catalogStore) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]app.CatalogRevision, error) {
 	list := []app.CatalogRevision{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		list = append(list, r)
 		return err
@@ -79,20 +80,20 @@ func (s *catalogStore) OwnCatalogHistory(ctx context.Context, tenant string, k a
 
 // OwnCatalogVersion implements app.OwnCatalogStore.
 func (s *catalogStore) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (app.CatalogRevision, error) {
-	r, err := scanEntry(s.row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
+	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return r, &app.Error{Code: app.ENotFound, Field: "number", Message: fmt.Sprintf("There is no version %d of %s %s among your own entries.", number, k.Kind, k.Name)}
 	}
-	return r, wrapped(err)
+	return r, db.Wrapped(err)
 }
 
 // SaveOwnCatalog implements app.OwnCatalogStore.
 func (s *catalogStore) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCatalogSave) (revision int64, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		latest := map[app.CatalogKey]app.CatalogRevision{}
 		head := int64(0)
-		if err := t.each(func(row scanner) error {
+		if err := t.Each(func(row db.Scanner) error {
 			r, err := scanEntry(row)
 			r.Text = ""
 			latest[r.CatalogKey], head = r, max(head, r.Revision)
@@ -113,11 +114,11 @@ func (s *catalogStore) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.
 				return err
 			}
 		}
-		if err := t.row(`INSERT INTO catalog_heads (tenant, revision) VALUES ('', 1)
+		if err := t.Row(`INSERT INTO catalog_heads (tenant, revision) VALUES ('', 1)
 			ON CONFLICT (tenant) DO UPDATE SET revision = catalog_heads.revision + 1 RETURNING revision`).Scan(&revision); err != nil {
 			return err
 		}
-		if err := t.exec(`INSERT INTO catalog_heads (tenant, revision) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET revision = excluded.revision`,
+		if err := t.Exec(`INSERT INTO catalog_heads (tenant, revision) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET revision = excluded.revision`,
 			who.Tenant, revision); err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func (s *catalogStore) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.
 			return err
 		}
 		// What pools make may be another thing from now on.
-		return t.exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE tenant = ? AND ended_at = 0`, micros(c.At), who.Tenant)
+		return t.Exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE tenant = ? AND ended_at = 0`, db.Micros(c.At), who.Tenant)
 	})
 	return revision, err
 }
@@ -146,20 +147,20 @@ func changedMeanwhile(was app.CatalogRevision) error {
 		Message: fmt.Sprintf("%s %s was %s by %s meanwhile.", was.Kind, was.Name, did, was.By), Hint: "Look at what it says now, and change that."}
 }
 
-func saveEntry(t *tx, who app.Actor, was, e app.CatalogRevision) error {
+func saveEntry(t *db.Tx, who app.Actor, was, e app.CatalogRevision) error {
 	if was.Number > 0 {
-		if err := t.exec(`UPDATE catalog_entries SET latest = 0 WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, was.Number); err != nil {
+		if err := t.Exec(`UPDATE catalog_entries SET latest = 0 WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, was.Number); err != nil {
 			return err
 		}
 		if old := e.Number - app.KeptCatalogTexts; old > 0 {
-			if err := t.exec(`UPDATE catalog_entries SET text = '' WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, old); err != nil {
+			if err := t.Exec(`UPDATE catalog_entries SET text = '' WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, old); err != nil {
 				return err
 			}
 		}
 	}
-	if err := t.exec(`INSERT INTO catalog_entries (tenant, kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr, latest)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, who.Tenant, e.Kind, e.Name, e.Number, e.Revision, micros(e.At), e.By, e.Note, e.Text,
-		flag(e.Gone), flag(e.Trusted), flag(e.Coopr)); err != nil {
+	if err := t.Exec(`INSERT INTO catalog_entries (tenant, kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr, latest)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, who.Tenant, e.Kind, e.Name, e.Number, e.Revision, db.Micros(e.At), e.By, e.Note, e.Text,
+		db.Flag(e.Gone), db.Flag(e.Trusted), db.Flag(e.Coopr)); err != nil {
 		return err
 	}
 	act := "catalog.save"
@@ -172,12 +173,12 @@ func saveEntry(t *tx, who app.Actor, was, e app.CatalogRevision) error {
 	} else {
 		after = map[string]any{"version": e.Number, "note": e.Note}
 	}
-	return t.deed(e.At, who, act, e.Kind+"/"+e.Name, before, after)
+	return t.Deed(e.At, who, act, e.Kind+"/"+e.Name, before, after)
 }
 
 // freeAccount refuses where something of the tenant stands at a provider.
-func freeAccount(t *tx, tenant, provider string) error {
-	u, err := providerUse(t.each, tenant, provider)
+func freeAccount(t *db.Tx, tenant, provider string) error {
+	u, err := providerUse(t.Each, tenant, provider)
 	if err != nil || u.None() {
 		return err
 	}
@@ -186,14 +187,14 @@ func freeAccount(t *tx, tenant, provider string) error {
 
 // ProviderUse implements app.OwnCatalogStore.
 func (s *catalogStore) ProviderUse(ctx context.Context, tenant, provider string) (app.ProviderUse, error) {
-	return providerUse(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, tenant, provider)
+	return providerUse(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, provider)
 }
 
 const usesNamed = 20
 
-func providerUse(each func(f func(scanner) error, query string, args ...any) error, tenant, provider string) (u app.ProviderUse, err error) {
-	name := func(list *[]string) func(scanner) error {
-		return func(row scanner) error {
+func providerUse(each func(f func(db.Scanner) error, query string, args ...any) error, tenant, provider string) (u app.ProviderUse, err error) {
+	name := func(list *[]string) func(db.Scanner) error {
+		return func(row db.Scanner) error {
 			var n string
 			err := row.Scan(&n)
 			if len(*list) < usesNamed {
@@ -204,9 +205,9 @@ func providerUse(each func(f func(scanner) error, query string, args ...any) err
 			return err
 		}
 	}
-	count := func(n *int) func(scanner) error { return func(row scanner) error { return row.Scan(n) } }
+	count := func(n *int) func(db.Scanner) error { return func(row db.Scanner) error { return row.Scan(n) } }
 	for _, q := range []struct {
-		f     func(scanner) error
+		f     func(db.Scanner) error
 		query string
 		args  []any
 	}{
@@ -225,7 +226,7 @@ func providerUse(each func(f func(scanner) error, query string, args ...any) err
 // CatalogUse implements app.OwnCatalogStore.
 func (s *catalogStore) CatalogUse(ctx context.Context, tenant string) (app.CatalogUse, error) {
 	u := app.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var template, provider string
 		var n int
 		err := row.Scan(&template, &provider, &n)
@@ -247,7 +248,7 @@ const lastTemplates = `SELECT v.name, v.number, v.hash FROM catalog_templates v 
 // RecordTemplates implements app.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
 func (s *catalogStore) RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error {
 	had := map[string]string{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var name string
 		var l lastTemplate
 		err := row.Scan(&name, &l.number, &l.hash)
@@ -257,15 +258,15 @@ func (s *catalogStore) RecordTemplates(ctx context.Context, tenant string, versi
 	if err != nil || !slices.ContainsFunc(versions, func(v app.CatalogVersion) bool { return had[v.Name] != v.Hash }) {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error { return recordTemplates(t, tenant, versions) })
+	return s.Write(ctx, func(t *db.Tx) error { return recordTemplates(t, tenant, versions) })
 }
 
-func recordTemplates(t *tx, tenant string, versions []app.CatalogVersion) error {
+func recordTemplates(t *db.Tx, tenant string, versions []app.CatalogVersion) error {
 	if len(versions) == 0 {
 		return nil
 	}
 	had := map[string]lastTemplate{}
-	if err := t.each(func(row scanner) error {
+	if err := t.Each(func(row db.Scanner) error {
 		var name string
 		var l lastTemplate
 		err := row.Scan(&name, &l.number, &l.hash)
@@ -279,8 +280,8 @@ func recordTemplates(t *tx, tenant string, versions []app.CatalogVersion) error 
 		if l.hash == v.Hash {
 			continue
 		}
-		if err := t.exec(`INSERT INTO catalog_templates (tenant, name, number, hash, text, published_at, published_by) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			tenant, v.Name, l.number+1, v.Hash, v.Text, micros(v.At), v.By); err != nil {
+		if err := t.Exec(`INSERT INTO catalog_templates (tenant, name, number, hash, text, published_at, published_by) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			tenant, v.Name, l.number+1, v.Hash, v.Text, db.Micros(v.At), v.By); err != nil {
 			return err
 		}
 	}
@@ -294,11 +295,11 @@ func (s *catalogStore) TemplateHistory(ctx context.Context, tenant, name string,
 		column = `text`
 	}
 	list := []app.CatalogVersion{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		v := app.CatalogVersion{Kind: app.KindTemplate, Name: name}
 		var at int64
 		err := row.Scan(&v.Number, &v.Hash, &v.Text, &at, &v.By)
-		v.At = fromMicros(at)
+		v.At = db.FromMicros(at)
 		list = append(list, v)
 		return err
 	}, `SELECT place, hash, text, published_at, published_by FROM (
@@ -312,25 +313,25 @@ func (s *catalogStore) TemplateHistory(ctx context.Context, tenant, name string,
 }
 
 // sameProvider refuses a cluster whose provider's entry has changed since it was worked out: its machines would be made elsewhere.
-func sameProvider(t *tx, tenant, provider string, asOf int64) error {
+func sameProvider(t *db.Tx, tenant, provider string, asOf int64) error {
 	var revision int64
-	err := t.row(`SELECT revision FROM catalog_entries WHERE latest = 1 AND kind = 'provider' AND tenant = ? AND name = ?`, tenant, provider).Scan(&revision)
-	if isNoRows(err) || err == nil && revision <= asOf {
+	err := t.Row(`SELECT revision FROM catalog_entries WHERE latest = 1 AND kind = 'provider' AND tenant = ? AND name = ?`, tenant, provider).Scan(&revision)
+	if db.IsNoRows(err) || err == nil && revision <= asOf {
 		return nil
 	}
 	if err != nil {
-		return wrapped(err)
+		return db.Wrapped(err)
 	}
 	return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %s was changed in the catalog meanwhile.", provider),
 		Hint: "Look at the preview again, and ask anew."}
 }
 
 // dropCatalogOf drops a tenant's own entries. What looks after accounts is told by the revision of all.
-func dropCatalogOf(t *tx, tenant string) error {
+func dropCatalogOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"catalog_entries", "catalog_templates", "catalog_heads"} {
-		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
+		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}
 	}
-	return t.exec(`UPDATE catalog_heads SET revision = revision + 1 WHERE tenant = ''`)
+	return t.Exec(`UPDATE catalog_heads SET revision = revision + 1 WHERE tenant = ''`)
 }

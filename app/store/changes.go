@@ -6,17 +6,18 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // KeepChanges implements app.ChangesStore.
 func (s *clusterStore) KeepChanges(ctx context.Context, w app.WorkerID, all []app.FencedChanges) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		for _, c := range all {
-			err := t.exec(`INSERT INTO service_changes (cluster, node, service, tenant, at, changes)
+			err := t.Exec(`INSERT INTO service_changes (cluster, node, service, tenant, at, changes)
 				SELECT cluster, node, service, tenant, CAST(? AS BIGINT), CAST(? AS TEXT) FROM steps
 				WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running' AND service <> ''
 				ON CONFLICT (cluster, node, service) DO UPDATE SET at = excluded.at, changes = excluded.changes`,
-				micros(c.Now), jsonText(c.Changes), c.Fence.Operation, c.Fence.Index, c.Fence.Attempt, w.Name, w.Tenant)
+				db.Micros(c.Now), db.JSON(c.Changes), c.Fence.Operation, c.Fence.Index, c.Fence.Attempt, w.Name, w.Tenant)
 			if err != nil {
 				return err
 			}
@@ -28,14 +29,14 @@ func (s *clusterStore) KeepChanges(ctx context.Context, w app.WorkerID, all []ap
 // ServiceChanges implements app.ChangesStore.
 func (s *clusterStore) ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]app.ServiceChanges, error) {
 	var list []app.ServiceChanges
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ServiceChanges
 		var at int64
 		var text string
 		if err := row.Scan(&c.Node, &c.Service, &at, &text); err != nil {
 			return err
 		}
-		c.At = fromMicros(at)
+		c.At = db.FromMicros(at)
 		if err := json.Unmarshal([]byte(text), &c.Changes); err != nil {
 			return fmt.Errorf("changes of %s on %s/%s: %w", c.Service, cluster, c.Node, err)
 		}

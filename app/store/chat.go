@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // ChatOnce implements app.ChatStore.
 func (s *chatStore) ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		first = true
-		if err := t.exec(`DELETE FROM chat_once WHERE at < ?`, micros(before)); err != nil {
+		if err := t.Exec(`DELETE FROM chat_once WHERE at < ?`, db.Micros(before)); err != nil {
 			return err
 		}
 		for _, k := range keys {
-			n, err := t.count(`INSERT INTO chat_once (key, at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING`, k, micros(now))
+			n, err := t.Count(`INSERT INTO chat_once (key, at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING`, k, db.Micros(now))
 			if err != nil {
 				return err
 			}
@@ -28,24 +29,24 @@ func (s *chatStore) ChatOnce(ctx context.Context, keys []string, now, before tim
 
 // SaveCard implements app.ChatStore.
 func (s *chatStore) SaveCard(ctx context.Context, c app.ChatCard, before time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM chat_cards WHERE at < ?`, micros(before)); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM chat_cards WHERE at < ?`, db.Micros(before)); err != nil {
 			return err
 		}
-		return t.exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (kind, operation, channel) DO NOTHING`, c.Kind, c.Team, c.Tenant, c.Cluster, c.Operation, c.Channel, c.Person, micros(c.At))
+		return t.Exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (kind, operation, channel) DO NOTHING`, c.Kind, c.Team, c.Tenant, c.Cluster, c.Operation, c.Channel, c.Person, db.Micros(c.At))
 	})
 }
 
 // Cards implements app.ChatStore.
 func (s *chatStore) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCard, error) {
 	var list []app.ChatCard
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ChatCard
 		var at, shown, held int64
 		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Tenant, &c.Cluster, &c.Operation, &c.Channel, &c.Person, &c.Message, &c.Shown, &shown, &c.Thread, &c.Told, &at,
 			&c.Status, &c.Done, &c.Total, &held)
-		c.At, c.ShownAt, c.HeldUntil = fromMicros(at), fromMicros(shown), fromMicros(held)
+		c.At, c.ShownAt, c.HeldUntil = db.FromMicros(at), db.FromMicros(shown), db.FromMicros(held)
 		list = append(list, c)
 		return err
 	}, `SELECT c.id, c.kind, c.team, c.tenant, c.cluster, c.operation, c.channel, c.person, c.message, c.shown, c.shown_at, c.thread, c.told, c.at,
@@ -57,29 +58,29 @@ func (s *chatStore) Cards(ctx context.Context, kind string, limit int) ([]app.Ch
 
 // ShownCard implements app.ChatStore.
 func (s *chatStore) ShownCard(ctx context.Context, c app.ChatCard) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		if c.Message != "" {
-			if err := t.exec(`INSERT INTO chat_places (kind, team, tenant, cluster, channel, message) SELECT kind, team, tenant, cluster, ?, ? FROM chat_cards WHERE id = ?
+			if err := t.Exec(`INSERT INTO chat_places (kind, team, tenant, cluster, channel, message) SELECT kind, team, tenant, cluster, ?, ? FROM chat_cards WHERE id = ?
 				ON CONFLICT (kind, cluster, channel) DO UPDATE SET message = excluded.message, team = excluded.team`, c.Channel, c.Message, c.ID); err != nil {
 				return err
 			}
 		}
-		return t.exec(`UPDATE chat_cards SET channel = ?, message = ?, shown = ?, shown_at = ?, thread = ?, told = ? WHERE id = ?`,
-			c.Channel, c.Message, c.Shown, micros(c.ShownAt), c.Thread, c.Told, c.ID)
+		return t.Exec(`UPDATE chat_cards SET channel = ?, message = ?, shown = ?, shown_at = ?, thread = ?, told = ? WHERE id = ?`,
+			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), c.Thread, c.Told, c.ID)
 	})
 }
 
 // SaveAsk implements app.ChatStore.
 func (s *chatStore) SaveAsk(ctx context.Context, a app.ChatAsk) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
-			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, micros(a.At), a.Request, a.Tenant); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
+			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, db.Micros(a.At), a.Request, a.Tenant); err != nil {
 			return err
 		}
 		var status app.RequestStatus
 		var cluster string
-		err := t.row(`SELECT status, cluster FROM requests WHERE id = ? AND tenant = ?`, a.Request, a.Tenant).Scan(&status, &cluster)
-		if isNoRows(err) || err == nil && status.Open() {
+		err := t.Row(`SELECT status, cluster FROM requests WHERE id = ? AND tenant = ?`, a.Request, a.Tenant).Scan(&status, &cluster)
+		if db.IsNoRows(err) || err == nil && status.Open() {
 			return nil
 		}
 		if err != nil {
@@ -91,19 +92,19 @@ func (s *chatStore) SaveAsk(ctx context.Context, a app.ChatAsk) error {
 }
 
 // askEnded makes the card of a request that runs now, where it was asked for, and forgets where that was.
-func askEnded(t *tx, request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
+func askEnded(t *db.Tx, request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
 	if status == app.RequestAccepted {
-		if err := t.exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at)
+		if err := t.Exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at)
 			SELECT a.kind, a.team, a.tenant, o.cluster, o.id, a.channel, a.person, ? FROM chat_asks a JOIN operations o ON o.tenant = a.tenant
 			WHERE a.request = ? AND a.tenant = ? AND o.id = (SELECT max(id) FROM operations WHERE cluster = ?) ON CONFLICT (kind, operation, channel) DO NOTHING`,
-			micros(at), request, tenant, cluster); err != nil {
+			db.Micros(at), request, tenant, cluster); err != nil {
 			return err
 		}
 	}
-	return t.exec(`DELETE FROM chat_asks WHERE request = ?`, request)
+	return t.Exec(`DELETE FROM chat_asks WHERE request = ?`, request)
 }
 
 // DropCard implements app.ChatStore.
 func (s *chatStore) DropCard(ctx context.Context, id int64) error {
-	return s.write(ctx, func(t *tx) error { return t.exec(`DELETE FROM chat_cards WHERE id = ?`, id) })
+	return s.Write(ctx, func(t *db.Tx) error { return t.Exec(`DELETE FROM chat_cards WHERE id = ?`, id) })
 }

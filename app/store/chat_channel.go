@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const channelColumns = `c.kind, c.team, c.channel, c.name, c.tenant, c.host, c.guest, c.at`
 
-func scanChannel(row scanner) (c app.ChatChannel, err error) {
+func scanChannel(row db.Scanner) (c app.ChatChannel, err error) {
 	var at int64
 	err = row.Scan(&c.Kind, &c.Team, &c.Channel, &c.Name, &c.Tenant, &c.Host, &c.Guest, &at)
-	c.At = fromMicros(at)
-	if isNoRows(err) {
+	c.At = db.FromMicros(at)
+	if db.IsNoRows(err) {
 		err = app.Errorf(app.ENotFound, "This channel belongs to its workspace.")
 	}
 	return c, err
@@ -26,10 +27,10 @@ const mostChannels = 1000
 
 // SaveChannel implements app.ChatWorkspaceStore.
 func (s *chatStore) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChannel) (is app.ChatChannel, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		is = c
 		var before any
-		was, err := scanChannel(t.row(channelByID, c.Kind, c.Team, c.Channel))
+		was, err := scanChannel(t.Row(channelByID, c.Kind, c.Team, c.Channel))
 		switch {
 		case err != nil && app.CodeOf(err) != app.ENotFound:
 			return err
@@ -52,7 +53,7 @@ func (s *chatStore) SaveChannel(ctx context.Context, who app.Actor, c app.ChatCh
 			}
 		default:
 			var n int
-			if err := t.row(`SELECT count(*) FROM chat_channels WHERE kind = ? AND team = ?`, c.Kind, c.Team).Scan(&n); err != nil {
+			if err := t.Row(`SELECT count(*) FROM chat_channels WHERE kind = ? AND team = ?`, c.Kind, c.Team).Scan(&n); err != nil {
 				return err
 			}
 			if n >= mostChannels {
@@ -68,20 +69,20 @@ func (s *chatStore) SaveChannel(ctx context.Context, who app.Actor, c app.ChatCh
 				return err
 			}
 		}
-		if err := t.exec(`INSERT INTO chat_channels (kind, team, channel, name, tenant, host, guest, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		if err := t.Exec(`INSERT INTO chat_channels (kind, team, channel, name, tenant, host, guest, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, channel) DO UPDATE SET name = excluded.name, tenant = excluded.tenant, host = excluded.host, guest = excluded.guest, at = excluded.at`,
-			is.Kind, is.Team, is.Channel, is.Name, is.Tenant, is.Host, is.Guest, micros(is.At)); err != nil {
+			is.Kind, is.Team, is.Channel, is.Name, is.Tenant, is.Host, is.Guest, db.Micros(is.At)); err != nil {
 			return err
 		}
-		return t.deed(c.At, who, "chat.channel", c.Kind+"/"+c.Team+"/"+c.Channel, before, is)
+		return t.Deed(c.At, who, "chat.channel", c.Kind+"/"+c.Team+"/"+c.Channel, before, is)
 	})
 	return is, err
 }
 
 // dropApprovalsAt ends the showing of requests in a channel, but for those of one tenant.
-func dropApprovalsAt(t *tx, kind, team, channel, except string) error {
+func dropApprovalsAt(t *db.Tx, kind, team, channel, except string) error {
 	for _, table := range []string{"chat_approvals", "chat_reviews"} {
-		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ? AND channel = ? AND tenant <> ?`, kind, team, channel, except); err != nil {
+		if err := t.Exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ? AND channel = ? AND tenant <> ?`, kind, team, channel, except); err != nil {
 			return err
 		}
 	}
@@ -90,12 +91,12 @@ func dropApprovalsAt(t *tx, kind, team, channel, except string) error {
 
 // DropChannel implements app.ChatWorkspaceStore.
 func (s *chatStore) DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		was, err := scanChannel(t.row(channelByID, kind, team, channel))
+	return s.Write(ctx, func(t *db.Tx) error {
+		was, err := scanChannel(t.Row(channelByID, kind, team, channel))
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM chat_channels WHERE kind = ? AND team = ? AND channel = ?`, kind, team, channel); err != nil {
+		if err := t.Exec(`DELETE FROM chat_channels WHERE kind = ? AND team = ? AND channel = ?`, kind, team, channel); err != nil {
 			return err
 		}
 		w, err := workspace(t, kind, team)
@@ -105,20 +106,20 @@ func (s *chatStore) DropChannel(ctx context.Context, who app.Actor, kind, team, 
 		if err := dropApprovalsAt(t, kind, team, channel, w.Tenant); err != nil {
 			return err
 		}
-		return t.deed(at, who, "chat.channel", kind+"/"+team+"/"+channel, was, nil)
+		return t.Deed(at, who, "chat.channel", kind+"/"+team+"/"+channel, was, nil)
 	})
 }
 
 // Channel implements app.ChatWorkspaceStore.
 func (s *chatStore) Channel(ctx context.Context, kind, team, channel string) (app.ChatChannel, error) {
-	return scanChannel(s.row(ctx, channelByID, kind, team, channel))
+	return scanChannel(s.Row(ctx, channelByID, kind, team, channel))
 }
 
 // SetApprovals implements app.ChatWorkspaceStore. Requests that are shown elsewhere are shown anew at the new place.
 func (s *chatStore) SetApprovals(ctx context.Context, who app.Actor, p app.ChatApprovals) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var before, after any
-		was, err := scanApprovals(t.row(approvalsOf, p.Tenant))
+		was, err := scanApprovals(t.Row(approvalsOf, p.Tenant))
 		if err != nil && app.CodeOf(err) != app.ENotFound {
 			return err
 		}
@@ -126,32 +127,32 @@ func (s *chatStore) SetApprovals(ctx context.Context, who app.Actor, p app.ChatA
 			before = was.Kind + "/" + was.Team + "/" + was.Channel
 		}
 		if p.Channel == "" {
-			err = t.exec(`DELETE FROM chat_approvals WHERE tenant = ?`, p.Tenant)
+			err = t.Exec(`DELETE FROM chat_approvals WHERE tenant = ?`, p.Tenant)
 		} else {
 			after = p.Kind + "/" + p.Team + "/" + p.Channel
-			err = t.exec(`INSERT INTO chat_approvals (tenant, kind, team, channel, set_by, set_at) VALUES (?, ?, ?, ?, ?, ?)
+			err = t.Exec(`INSERT INTO chat_approvals (tenant, kind, team, channel, set_by, set_at) VALUES (?, ?, ?, ?, ?, ?)
 				ON CONFLICT (tenant) DO UPDATE SET kind = excluded.kind, team = excluded.team, channel = excluded.channel, set_by = excluded.set_by, set_at = excluded.set_at`,
-				p.Tenant, p.Kind, p.Team, p.Channel, p.SetBy, micros(p.SetAt))
+				p.Tenant, p.Kind, p.Team, p.Channel, p.SetBy, db.Micros(p.SetAt))
 		}
 		if err != nil {
 			return err
 		}
 		if before != after {
-			if err := t.exec(`DELETE FROM chat_reviews WHERE tenant = ?`, p.Tenant); err != nil {
+			if err := t.Exec(`DELETE FROM chat_reviews WHERE tenant = ?`, p.Tenant); err != nil {
 				return err
 			}
 		}
-		return t.deed(p.SetAt, who, "chat.approvals", p.Tenant, before, after)
+		return t.Deed(p.SetAt, who, "chat.approvals", p.Tenant, before, after)
 	})
 }
 
 const approvalsOf = `SELECT tenant, kind, team, channel, set_by, set_at FROM chat_approvals WHERE tenant = ?`
 
-func scanApprovals(row scanner) (p app.ChatApprovals, err error) {
+func scanApprovals(row db.Scanner) (p app.ChatApprovals, err error) {
 	var at int64
 	err = row.Scan(&p.Tenant, &p.Kind, &p.Team, &p.Channel, &p.SetBy, &at)
-	p.SetAt = fromMicros(at)
-	if isNoRows(err) {
+	p.SetAt = db.FromMicros(at)
+	if db.IsNoRows(err) {
 		err = app.Errorf(app.ENotFound, "The requests of this tenant are shown in no channel.")
 	}
 	return p, err
@@ -159,13 +160,13 @@ func scanApprovals(row scanner) (p app.ChatApprovals, err error) {
 
 // Approvals implements app.ChatWorkspaceStore.
 func (s *chatStore) Approvals(ctx context.Context, tenant string) (app.ChatApprovals, error) {
-	return scanApprovals(s.row(ctx, approvalsOf, tenant))
+	return scanApprovals(s.Row(ctx, approvalsOf, tenant))
 }
 
 // dropChatsOf takes what a tenant has of chats.
-func dropChatsOf(t *tx, tenant string) error {
+func dropChatsOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
-		if err := t.exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
+		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // The settings that say up to where notices and events were looked through for what chats show.
@@ -26,11 +27,11 @@ const mostLookedThrough = 500
 func (s *chatStore) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	for {
 		var some bool
-		if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
+		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
 			OR EXISTS (SELECT 1 FROM events WHERE seq > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, chatNoticed, chatEvents).Scan(&some); err != nil || !some {
 			return err
 		}
-		if err := s.write(ctx, func(t *tx) error {
+		if err := s.Write(ctx, func(t *db.Tx) error {
 			if err := gatherTells(t, kind, kinds, now, before); err != nil {
 				return err
 			}
@@ -43,29 +44,29 @@ func (s *chatStore) GatherChat(ctx context.Context, kind string, kinds []app.Not
 
 // passed gives up to where rows were looked through, and moves that on by one batch; past all of them where nobody of the chat is
 // there whom they could be about, as in the long time before there was one.
-func passed(t *tx, kind, setting, table, column string) (from, top int64, err error) {
-	if err = t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, setting).Scan(&from); err != nil {
+func passed(t *db.Tx, kind, setting, table, column string) (from, top int64, err error) {
+	if err = t.Row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, setting).Scan(&from); err != nil {
 		return
 	}
 	var heard bool
-	if err = t.row(`SELECT EXISTS (SELECT 1 FROM identities WHERE kind = ?) OR EXISTS (SELECT 1 FROM chat_homes WHERE kind = ?)`, kind, kind).Scan(&heard); err != nil {
+	if err = t.Row(`SELECT EXISTS (SELECT 1 FROM identities WHERE kind = ?) OR EXISTS (SELECT 1 FROM chat_homes WHERE kind = ?)`, kind, kind).Scan(&heard); err != nil {
 		return
 	}
 	if !heard {
-		if err = t.row(`SELECT COALESCE(max(`+column+`), ?) FROM `+table, from).Scan(&top); err != nil {
+		if err = t.Row(`SELECT COALESCE(max(`+column+`), ?) FROM `+table, from).Scan(&top); err != nil {
 			return
 		}
-		return top, top, t.exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(max(top, from), 10), setting)
+		return top, top, t.Exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(max(top, from), 10), setting)
 	}
-	if err = t.row(`SELECT COALESCE(max(n), ?) FROM (SELECT `+column+` AS n FROM `+table+` WHERE `+column+` > ? ORDER BY `+column+` LIMIT ?) AS batch`,
+	if err = t.Row(`SELECT COALESCE(max(n), ?) FROM (SELECT `+column+` AS n FROM `+table+` WHERE `+column+` > ? ORDER BY `+column+` LIMIT ?) AS batch`,
 		from, from, mostLookedThrough).Scan(&top); err != nil {
 		return
 	}
-	return from, top, t.exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), setting)
+	return from, top, t.Exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), setting)
 }
 
 // gatherTells notes whom the next notices are told, and marks the homes that they are about.
-func gatherTells(t *tx, kind string, kinds []app.NoticeKind, now, before time.Time) error {
+func gatherTells(t *db.Tx, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	from, top, err := passed(t, kind, chatNoticed, "notices", "id")
 	if err != nil || from == top {
 		return err
@@ -78,7 +79,7 @@ func gatherTells(t *tx, kind string, kinds []app.NoticeKind, now, before time.Ti
 	}
 	var all []told
 	asked := map[string]bool{} // tenants in which a request has moved
-	err = t.each(func(row scanner) error {
+	err = t.Each(func(row db.Scanner) error {
 		var n told
 		var names, in []byte
 		var users, groups []string
@@ -126,39 +127,39 @@ func gatherTells(t *tx, kind string, kinds []app.NoticeKind, now, before time.Ti
 			continue
 		}
 		// Whom a request waits for is up to policies, so all who have a page of the tenant's are looked at.
-		if err := t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND tenant = ? AND user_name <> ''`, micros(now), kind, tenant); err != nil {
+		if err := t.Exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND tenant = ? AND user_name <> ''`, db.Micros(now), kind, tenant); err != nil {
 			return err
 		}
 	}
-	if err := t.exec(`DELETE FROM chat_places WHERE kind = ? AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = chat_places.cluster AND c.deleted_at = 0)`, kind); err != nil {
+	if err := t.Exec(`DELETE FROM chat_places WHERE kind = ? AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = chat_places.cluster AND c.deleted_at = 0)`, kind); err != nil {
 		return err
 	}
-	return t.exec(`DELETE FROM chat_tells WHERE at < ?`, micros(before))
+	return t.Exec(`DELETE FROM chat_tells WHERE at < ?`, db.Micros(before))
 }
 
 // tellBeneath notes a notice for the cards of its cluster, and reports whether there are any. A cluster that is private by now is
 // told of in direct conversations only.
-func tellBeneath(t *tx, kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
+func tellBeneath(t *db.Tx, kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
 	const places = ` FROM chat_places p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
 		WHERE p.kind = ? AND p.tenant = ? AND p.cluster = ? AND (c.visibility = ? OR p.channel LIKE 'D%')`
-	if err := t.row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil {
+	if err := t.Row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil {
 		return false, err
 	}
 	if !some {
 		// A card that is still to be posted shows by itself how its operation ended.
-		err := t.row(`SELECT EXISTS (SELECT 1 FROM chat_cards WHERE kind = ? AND tenant = ? AND cluster = ? AND message = '')`, kind, tenant, cluster).Scan(&some)
+		err := t.Row(`SELECT EXISTS (SELECT 1 FROM chat_cards WHERE kind = ? AND tenant = ? AND cluster = ? AND message = '')`, kind, tenant, cluster).Scan(&some)
 		return some, err
 	}
-	return true, t.exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
+	return true, t.Exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
 		SELECT p.kind, p.team, p.channel, p.tenant, '', ?, ?, ?, ?, p.message`+places+` ON CONFLICT (kind, team, person, notice) DO NOTHING`,
-		notice, app.ChatTellWaiting, micros(now), micros(now), kind, tenant, cluster, app.VisibleTenant)
+		notice, app.ChatTellWaiting, db.Micros(now), db.Micros(now), kind, tenant, cluster, app.VisibleTenant)
 }
 
 // tellAll notes a notice for everybody of a chat who is linked to the account of a user, or of a member of a group.
-func tellAll(t *tx, kind string, notice int64, tenant, user, group string, now time.Time) error {
+func tellAll(t *db.Tx, kind string, notice int64, tenant, user, group string, now time.Time) error {
 	type linked struct{ user, external string }
 	var all []linked
-	if err := t.each(func(row scanner) error {
+	if err := t.Each(func(row db.Scanner) error {
 		var l linked
 		err := row.Scan(&l.user, &l.external)
 		all = append(all, l)
@@ -174,8 +175,8 @@ func tellAll(t *tx, kind string, notice int64, tenant, user, group string, now t
 		if !ok {
 			continue
 		}
-		if err := t.exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, l.user, notice, app.ChatTellWaiting, micros(now), micros(now)); err != nil {
+		if err := t.Exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, l.user, notice, app.ChatTellWaiting, db.Micros(now), db.Micros(now)); err != nil {
 			return err
 		}
 	}
@@ -183,43 +184,43 @@ func tellAll(t *tx, kind string, notice int64, tenant, user, group string, now t
 }
 
 // gatherEvents marks the homes of those to whose clusters something has happened.
-func gatherEvents(t *tx, kind string, now time.Time) error {
+func gatherEvents(t *db.Tx, kind string, now time.Time) error {
 	from, top, err := passed(t, kind, chatEvents, "events", "seq")
 	if err != nil || from == top {
 		return err
 	}
-	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND EXISTS (SELECT 1 FROM events e JOIN clusters c ON c.id = e.cluster
+	return t.Exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND EXISTS (SELECT 1 FROM events e JOIN clusters c ON c.id = e.cluster
 		WHERE e.seq > ? AND e.seq <= ? AND e.kind <> ? AND c.tenant = chat_homes.tenant AND c.owner = chat_homes.user_name)`,
-		micros(now), kind, from, top, app.EventStep)
+		db.Micros(now), kind, from, top, app.EventStep)
 }
 
 // ChatTells implements app.ChatFaceStore.
 func (s *chatStore) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
 	var list []app.ChatTell
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ChatTell
 		var began int64
-		var n noticeRow
-		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began, &c.Thread}, n.dest()...)...); err != nil {
+		var n db.NoticeRow
+		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began, &c.Thread}, n.Dest()...)...); err != nil {
 			return err
 		}
-		c.BeganAt = fromMicros(began)
+		c.BeganAt = db.FromMicros(began)
 		var err error
-		c.Notice, err = n.notice()
+		c.Notice, err = n.Value()
 		list = append(list, c)
 		return err
-	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, t.thread, `+noticeColumns+`
+	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, t.thread, `+db.NoticeColumns+`
 		FROM chat_tells t JOIN notices n ON n.id = t.notice
 		WHERE t.kind = ? AND (? = '' OR t.team = ?) AND t.state IN ('waiting', 'sending') AND t.next_at <= ? ORDER BY t.next_at, t.id LIMIT ?`,
-		kind, team, team, micros(now), limit)
+		kind, team, team, db.Micros(now), limit)
 	return list, err
 }
 
 // BeginTell implements app.ChatFaceStore.
 func (s *chatStore) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
-			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, micros(until), micros(now), c.ID, c.Tries, micros(now))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
+			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, db.Micros(until), db.Micros(now), c.ID, c.Tries, db.Micros(now))
 		mine = n == 1
 		return err
 	})
@@ -228,39 +229,39 @@ func (s *chatStore) BeginTell(ctx context.Context, c app.ChatTell, now, until ti
 
 // EndTell implements app.ChatFaceStore.
 func (s *chatStore) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, micros(next), id)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 
 // SaveHome implements app.ChatFaceStore.
 func (s *chatStore) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, person) DO UPDATE SET tenant = excluded.tenant, user_name = excluded.user_name, shown = excluded.shown,
 				shown_at = excluded.shown_at, opened_at = excluded.opened_at, stale = CASE WHEN chat_homes.stale > ? THEN chat_homes.stale ELSE 0 END`,
-			h.Kind, h.Team, h.Person, h.Tenant, h.User, h.Shown, micros(h.ShownAt), micros(h.OpenedAt), micros(since))
+			h.Kind, h.Team, h.Person, h.Tenant, h.User, h.Shown, db.Micros(h.ShownAt), db.Micros(h.OpenedAt), db.Micros(since))
 	})
 }
 
 // StaleHomes implements app.ChatFaceStore.
 func (s *chatStore) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
 	var list []app.ChatHome
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var h app.ChatHome
 		var shown, open, stale int64
 		err := row.Scan(&h.Kind, &h.Team, &h.Person, &h.Tenant, &h.User, &h.Shown, &shown, &open, &stale)
-		h.ShownAt, h.OpenedAt, h.StaleAt = fromMicros(shown), fromMicros(open), fromMicros(stale)
+		h.ShownAt, h.OpenedAt, h.StaleAt = db.FromMicros(shown), db.FromMicros(open), db.FromMicros(stale)
 		list = append(list, h)
 		return err
 	}, `SELECT kind, team, person, tenant, user_name, shown, shown_at, opened_at, stale FROM chat_homes
-		WHERE kind = ? AND (? = '' OR team = ?) AND stale > 0 AND opened_at > ? ORDER BY shown_at, person LIMIT ?`, kind, team, team, micros(opened), limit)
+		WHERE kind = ? AND (? = '' OR team = ?) AND stale > 0 AND opened_at > ? ORDER BY shown_at, person LIMIT ?`, kind, team, team, db.Micros(opened), limit)
 	return list, err
 }
 
 // DropHome implements app.ChatFaceStore.
 func (s *chatStore) DropHome(ctx context.Context, kind, team, person string) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)
 	})
 }

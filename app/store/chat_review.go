@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // unshown are open requests that are to be shown and are not yet. Both sides of the join are found by an index.
@@ -14,18 +15,18 @@ const unshown = ` FROM chat_approvals a JOIN requests r ON r.tenant = a.tenant A
 // OpenReviews implements app.ChatReviewStore. Mostly there is nothing to write.
 func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before time.Time) error {
 	var n, old int
-	if err := s.row(ctx, `SELECT count(*)`+unshown, kind).Scan(&n); err != nil {
+	if err := s.Row(ctx, `SELECT count(*)`+unshown, kind).Scan(&n); err != nil {
 		return err
 	}
-	if err := s.row(ctx, `SELECT count(*) FROM chat_reviews WHERE ended = 1 AND at < ?`, micros(before)).Scan(&old); err != nil {
+	if err := s.Row(ctx, `SELECT count(*) FROM chat_reviews WHERE ended = 1 AND at < ?`, db.Micros(before)).Scan(&old); err != nil {
 		return err
 	}
 	if n == 0 && old == 0 {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM chat_reviews WHERE ended = 1 AND at < ? AND request IN (SELECT r.id FROM requests r WHERE r.status NOT IN ('waiting', 'offered'))`,
-			micros(before)); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM chat_reviews WHERE ended = 1 AND at < ? AND request IN (SELECT r.id FROM requests r WHERE r.status NOT IN ('waiting', 'offered'))`,
+			db.Micros(before)); err != nil {
 			return err
 		}
 		type row struct {
@@ -33,7 +34,7 @@ func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before ti
 			request               int64
 		}
 		var list []row
-		err := t.each(func(scan scanner) error {
+		err := t.Each(func(scan db.Scanner) error {
 			var r row
 			err := scan.Scan(&r.tenant, &r.request, &r.team, &r.channel)
 			list = append(list, r)
@@ -43,8 +44,8 @@ func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before ti
 			return err
 		}
 		for _, r := range list {
-			if err := t.exec(`INSERT INTO chat_reviews (tenant, request, kind, team, channel, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (request) DO NOTHING`,
-				r.tenant, r.request, kind, r.team, r.channel, micros(now)); err != nil {
+			if err := t.Exec(`INSERT INTO chat_reviews (tenant, request, kind, team, channel, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (request) DO NOTHING`,
+				r.tenant, r.request, kind, r.team, r.channel, db.Micros(now)); err != nil {
 				return err
 			}
 		}
@@ -55,11 +56,11 @@ func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before ti
 // ChatReviews implements app.ChatReviewStore.
 func (s *chatStore) ChatReviews(ctx context.Context, kind, team string, limit int) ([]app.ChatReview, error) {
 	var list []app.ChatReview
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ChatReview
 		var shown, at, due int64
 		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Channel, &c.Tenant, &c.Request, &c.Message, &c.Shown, &shown, &at, &c.Status, &c.Round, &due, &c.Reviews)
-		c.ShownAt, c.At, c.DueAt = fromMicros(shown), fromMicros(at), fromMicros(due)
+		c.ShownAt, c.At, c.DueAt = db.FromMicros(shown), db.FromMicros(at), db.FromMicros(due)
 		list = append(list, c)
 		return err
 	}, `SELECT c.id, c.kind, c.team, c.channel, c.tenant, c.request, c.message, c.shown, c.shown_at, c.at, r.status, r.round, r.due_at,
@@ -71,8 +72,8 @@ func (s *chatStore) ChatReviews(ctx context.Context, kind, team string, limit in
 
 // ShownReview implements app.ChatReviewStore.
 func (s *chatStore) ShownReview(ctx context.Context, c app.ChatReview, ended bool) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,
-			c.Channel, c.Message, c.Shown, micros(c.ShownAt), flag(ended), c.ID)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,
+			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), db.Flag(ended), c.ID)
 	})
 }

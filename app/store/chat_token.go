@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // WorkspaceTokens implements app.ChatWorkspaceStore.
 func (s *chatStore) WorkspaceTokens(ctx context.Context, kind, team string) (k app.ChatTokens, err error) {
 	var access, refresh []byte
 	var expires int64
-	err = s.row(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
-	if isNoRows(err) || err == nil && len(access) == 0 {
+	err = s.Row(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
+	if db.IsNoRows(err) || err == nil && len(access) == 0 {
 		return k, app.Errorf(app.ENotFound, "There are no tokens of this workspace.")
 	}
 	if err != nil {
@@ -24,21 +25,21 @@ func (s *chatStore) WorkspaceTokens(ctx context.Context, kind, team string) (k a
 		place  string
 		into   *string
 	}{{access, chatAccessPlace(kind, team), &k.Access}, {refresh, chatRefreshPlace(kind, team), &k.Refresh}} {
-		b, err := s.unseal(v.sealed, v.place)
+		b, err := s.Unseal(v.sealed, v.place)
 		if err != nil {
 			return k, err
 		}
 		*v.into = string(b)
 	}
-	k.ExpiresAt = fromMicros(expires)
+	k.ExpiresAt = db.FromMicros(expires)
 	return k, nil
 }
 
 // HoldRefresh implements app.ChatWorkspaceStore.
 func (s *chatStore) HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (mine bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE chat_workspaces SET holder = ?, held_until = ? WHERE kind = ? AND team = ? AND version = ? AND held_until <= ?`,
-			holder, micros(until), kind, team, version, micros(now))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE chat_workspaces SET holder = ?, held_until = ? WHERE kind = ? AND team = ? AND version = ? AND held_until <= ?`,
+			holder, db.Micros(until), kind, team, version, db.Micros(now))
 		mine = n == 1
 		return err
 	})
@@ -48,9 +49,9 @@ func (s *chatStore) HoldRefresh(ctx context.Context, kind, team string, version 
 // Refreshed implements app.ChatWorkspaceStore.
 func (s *chatStore) Refreshed(ctx context.Context, kind, team string, version int64, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(kind, team, k)
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE chat_workspaces SET access = ?, refresh = ?, expires_at = ?, version = version + 1, holder = '', held_until = 0, changed_at = ?
-			WHERE kind = ? AND team = ? AND version = ?`, access, refresh, micros(k.ExpiresAt), micros(at), kind, team, version)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE chat_workspaces SET access = ?, refresh = ?, expires_at = ?, version = version + 1, holder = '', held_until = 0, changed_at = ?
+			WHERE kind = ? AND team = ? AND version = ?`, access, refresh, db.Micros(k.ExpiresAt), db.Micros(at), kind, team, version)
 		if err == nil && n == 0 {
 			err = app.Errorf(app.EConflict, "The tokens of this workspace were replaced meanwhile.")
 		}
@@ -60,51 +61,51 @@ func (s *chatStore) Refreshed(ctx context.Context, kind, team string, version in
 
 // WorkspacesDue implements app.ChatWorkspaceStore.
 func (s *chatStore) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []app.ChatWorkspace, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		w, err := scanWorkspace(row)
 		list = append(list, w)
 		return err
 	}, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.state = 'connected' AND w.expires_at > 0 AND w.expires_at < ? AND length(w.refresh) > 0
-		ORDER BY w.expires_at LIMIT 100`, kind, micros(before))
+		ORDER BY w.expires_at LIMIT 100`, kind, db.Micros(before))
 	return list, err
 }
 
 // NoteLink implements app.ChatWorkspaceStore.
 func (s *chatStore) NoteLink(ctx context.Context, l app.ChatLink) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM chat_links WHERE seen_at < ?`, micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM chat_links WHERE seen_at < ?`, db.Micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
 			return err
 		}
-		return t.exec(`INSERT INTO chat_links (server, kind, state, since, seen_at, error) VALUES (?, ?, ?, ?, ?, ?)
+		return t.Exec(`INSERT INTO chat_links (server, kind, state, since, seen_at, error) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (server) DO UPDATE SET kind = excluded.kind, state = excluded.state, since = excluded.since, seen_at = excluded.seen_at, error = excluded.error`,
-			l.Server, l.Kind, l.State, micros(l.Since), micros(l.SeenAt), l.Error)
+			l.Server, l.Kind, l.State, db.Micros(l.Since), db.Micros(l.SeenAt), l.Error)
 	})
 }
 
 // ChatLinks implements app.ChatWorkspaceStore.
 func (s *chatStore) ChatLinks(ctx context.Context, kind string, since time.Time) ([]app.ChatLink, error) {
 	list := []app.ChatLink{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var l app.ChatLink
 		var from, seen int64
 		err := row.Scan(&l.Server, &l.Kind, &l.State, &from, &seen, &l.Error)
-		l.Since, l.SeenAt = fromMicros(from), fromMicros(seen)
+		l.Since, l.SeenAt = db.FromMicros(from), db.FromMicros(seen)
 		list = append(list, l)
 		return err
-	}, `SELECT server, kind, state, since, seen_at, error FROM chat_links WHERE kind = ? AND seen_at >= ? ORDER BY server LIMIT 100`, kind, micros(since))
+	}, `SELECT server, kind, state, since, seen_at, error FROM chat_links WHERE kind = ? AND seen_at >= ? ORDER BY server LIMIT 100`, kind, db.Micros(since))
 	return list, err
 }
 
 // LinkByEmail implements app.ChatStore; the whole check is made in the transaction that links.
 func (s *chatStore) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		linked = false
-		if _, _, err := scanIdentity(t.each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {
+		if _, _, err := scanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {
 			return err // it is linked already
 		}
 		var names []string
 		var role app.Role
-		err := t.each(func(row scanner) error {
+		err := t.Each(func(row db.Scanner) error {
 			var name string
 			err := row.Scan(&name, &role)
 			names = append(names, name)
@@ -120,13 +121,13 @@ func (s *chatStore) LinkByEmail(ctx context.Context, who app.Actor, i app.Identi
 			}
 		}
 		i.User = names[0]
-		if err := t.exec(`INSERT INTO identities (kind, external, label, tenant, user_name, at) VALUES (?, ?, ?, ?, ?, ?)
+		if err := t.Exec(`INSERT INTO identities (kind, external, label, tenant, user_name, at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, external) DO UPDATE SET label = excluded.label, tenant = excluded.tenant, user_name = excluded.user_name, at = excluded.at`,
-			i.Kind, i.External, i.Label, i.Tenant, i.User, micros(i.At)); err != nil {
+			i.Kind, i.External, i.Label, i.Tenant, i.User, db.Micros(i.At)); err != nil {
 			return err
 		}
 		linked = true
-		return t.deed(i.At, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label, "by": "verified address"})
+		return t.Deed(i.At, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label, "by": "verified address"})
 	})
 	return linked, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 func chatAccessPlace(kind, team string) string  { return "chat_access/" + kind + "/" + team }
@@ -13,19 +14,19 @@ func chatRefreshPlace(kind, team string) string { return "chat_refresh/" + kind 
 
 // sealChat seals the tokens of a workspace.
 func (s *chatStore) sealChat(kind, team string, k app.ChatTokens) (access, refresh []byte) {
-	return s.seal([]byte(k.Access), chatAccessPlace(kind, team)), s.seal([]byte(k.Refresh), chatRefreshPlace(kind, team))
+	return s.Seal([]byte(k.Access), chatAccessPlace(kind, team)), s.Seal([]byte(k.Refresh), chatRefreshPlace(kind, team))
 }
 
 const workspaceColumns = `w.kind, w.team, w.enterprise, w.name, w.tenant, w.app, w.bot, w.scopes, w.fixed, w.email, w.state, w.why, w.expires_at,
 	w.installed_by, w.installed_at, w.changed_at, w.event_at, w.error, w.error_at, w.calls, w.calls_at, w.limited_until`
 
-func scanWorkspace(row scanner) (w app.ChatWorkspace, err error) {
+func scanWorkspace(row db.Scanner) (w app.ChatWorkspace, err error) {
 	var fixed, email, expires, installed, changed, event, erred, calls, limited int64
 	err = row.Scan(&w.Kind, &w.Team, &w.Enterprise, &w.Name, &w.Tenant, &w.App, &w.Bot, &w.Scopes, &fixed, &email, &w.State, &w.Why, &expires,
 		&w.InstalledBy, &installed, &changed, &event, &w.Error, &erred, &w.Calls, &calls, &limited)
-	w.Fixed, w.Email, w.ExpiresAt, w.InstalledAt, w.ChangedAt = fixed == 1, email == 1, fromMicros(expires), fromMicros(installed), fromMicros(changed)
-	w.EventAt, w.ErrorAt, w.CallsAt, w.LimitedUntil = fromMicros(event), fromMicros(erred), fromMicros(calls), fromMicros(limited)
-	if isNoRows(err) {
+	w.Fixed, w.Email, w.ExpiresAt, w.InstalledAt, w.ChangedAt = fixed == 1, email == 1, db.FromMicros(expires), db.FromMicros(installed), db.FromMicros(changed)
+	w.EventAt, w.ErrorAt, w.CallsAt, w.LimitedUntil = db.FromMicros(event), db.FromMicros(erred), db.FromMicros(calls), db.FromMicros(limited)
+	if db.IsNoRows(err) {
 		err = app.Errorf(app.ENotFound, "Muster was not installed in this workspace.")
 	}
 	return w, err
@@ -33,33 +34,33 @@ func scanWorkspace(row scanner) (w app.ChatWorkspace, err error) {
 
 // SaveChatInstall implements app.ChatWorkspaceStore.
 func (s *chatStore) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInstall) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM chat_installs WHERE expires_at < ?`, micros(i.At.Add(-24*time.Hour))); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM chat_installs WHERE expires_at < ?`, db.Micros(i.At.Add(-24*time.Hour))); err != nil {
 			return err
 		}
-		return t.exec(`INSERT INTO chat_installs (hash, tenant, user_name, session, at, expires_at, used_at) VALUES (?, ?, ?, ?, ?, ?, 0)`,
-			hash, i.Tenant, i.User, i.Session, micros(i.At), micros(i.ExpiresAt))
+		return t.Exec(`INSERT INTO chat_installs (hash, tenant, user_name, session, at, expires_at, used_at) VALUES (?, ?, ?, ?, ?, ?, 0)`,
+			hash, i.Tenant, i.User, i.Session, db.Micros(i.At), db.Micros(i.ExpiresAt))
 	})
 }
 
 // UseChatInstall implements app.ChatWorkspaceStore.
 func (s *chatStore) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var i app.ChatInstall
 		var expires, used int64
-		err := t.row(`SELECT tenant, user_name, session, expires_at, used_at FROM chat_installs WHERE hash = ?`, hash).Scan(&i.Tenant, &i.User, &i.Session, &expires, &used)
+		err := t.Row(`SELECT tenant, user_name, session, expires_at, used_at FROM chat_installs WHERE hash = ?`, hash).Scan(&i.Tenant, &i.User, &i.Session, &expires, &used)
 		again := "Begin the installation again on the page “Slack”."
 		switch {
-		case isNoRows(err), err == nil && (i.Tenant != who.Tenant || i.User != who.Name() || i.Session != session):
+		case db.IsNoRows(err), err == nil && (i.Tenant != who.Tenant || i.User != who.Name() || i.Session != session):
 			return &app.Error{Code: app.ENotFound, Reason: "no_install", Message: "This installation was not begun by you here.", Hint: again}
 		case err != nil:
 			return err
 		case used != 0:
 			return &app.Error{Code: app.EConflict, Reason: "used", Message: "This installation was ended already.", Hint: again}
-		case !at.Before(fromMicros(expires)):
+		case !at.Before(db.FromMicros(expires)):
 			return &app.Error{Code: app.EConflict, Reason: "expired", Message: "This installation took too long.", Hint: again}
 		}
-		return t.exec(`UPDATE chat_installs SET used_at = ? WHERE hash = ?`, micros(at), hash)
+		return t.Exec(`UPDATE chat_installs SET used_at = ? WHERE hash = ?`, db.Micros(at), hash)
 	})
 }
 
@@ -68,14 +69,14 @@ func workspaceFacts(w app.ChatWorkspace) map[string]any {
 	return map[string]any{"team": w.Team, "name": w.Name, "tenant": w.Tenant, "state": string(w.State), "email_links": w.Email, "fixed": w.Fixed, "scopes": w.Scopes}
 }
 
-func workspace(t *tx, kind, team string) (app.ChatWorkspace, error) {
-	return scanWorkspace(t.row(`SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
+func workspace(t *db.Tx, kind, team string) (app.ChatWorkspace, error) {
+	return scanWorkspace(t.Row(`SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 }
 
 // SaveWorkspace implements app.ChatWorkspaceStore.
 func (s *chatStore) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		if err := tenantOpen(t, w.Tenant); err != nil {
 			return err
 		}
@@ -96,24 +97,24 @@ func (s *chatStore) SaveWorkspace(ctx context.Context, who app.Actor, w app.Chat
 			}
 			w.Email = was.Email && was.Tenant == w.Tenant
 		}
-		if err := t.exec(`INSERT INTO chat_workspaces (kind, team, enterprise, name, tenant, app, bot, scopes, fixed, email, state, why, access, refresh, version, expires_at,
+		if err := t.Exec(`INSERT INTO chat_workspaces (kind, team, enterprise, name, tenant, app, bot, scopes, fixed, email, state, why, access, refresh, version, expires_at,
 				installed_by, installed_at, changed_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 'connected', '', ?, ?, 1, ?, ?, ?, ?)
 			ON CONFLICT (kind, team) DO UPDATE SET enterprise = excluded.enterprise, name = excluded.name, tenant = excluded.tenant, app = excluded.app,
 				bot = excluded.bot, scopes = excluded.scopes, fixed = 0, email = excluded.email, state = 'connected', why = '', access = excluded.access, refresh = excluded.refresh,
 				version = chat_workspaces.version + 1, expires_at = excluded.expires_at, holder = '', held_until = 0, installed_by = excluded.installed_by,
 				installed_at = excluded.installed_at, changed_at = excluded.changed_at, error = '', error_at = 0`,
-			w.Kind, w.Team, w.Enterprise, w.Name, w.Tenant, w.App, w.Bot, w.Scopes, flag(w.Email), access, refresh, micros(k.ExpiresAt), w.InstalledBy, micros(at), micros(at)); err != nil {
+			w.Kind, w.Team, w.Enterprise, w.Name, w.Tenant, w.App, w.Bot, w.Scopes, db.Flag(w.Email), access, refresh, db.Micros(k.ExpiresAt), w.InstalledBy, db.Micros(at), db.Micros(at)); err != nil {
 			return err
 		}
 		w.State = app.ChatConnected
-		return t.deed(at, who, "chat.install", w.Kind+"/"+w.Team, before, workspaceFacts(w))
+		return t.Deed(at, who, "chat.install", w.Kind+"/"+w.Team, before, workspaceFacts(w))
 	})
 }
 
 // SaveFixedWorkspace implements app.ChatWorkspaceStore.
 func (s *chatStore) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
 			return err
@@ -124,23 +125,23 @@ func (s *chatStore) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace,
 			}
 		}
 		// Cards from before there were several workspaces are this one's.
-		if err := t.exec(`UPDATE chat_cards SET team = ? WHERE kind = ? AND team = ''`, w.Team, w.Kind); err != nil {
+		if err := t.Exec(`UPDATE chat_cards SET team = ? WHERE kind = ? AND team = ''`, w.Team, w.Kind); err != nil {
 			return err
 		}
-		email := flag(err == nil && was.Email && was.Tenant == w.Tenant)
-		return t.exec(`INSERT INTO chat_workspaces (kind, team, enterprise, name, tenant, app, bot, scopes, fixed, email, state, why, access, refresh, version, expires_at,
+		email := db.Flag(err == nil && was.Email && was.Tenant == w.Tenant)
+		return t.Exec(`INSERT INTO chat_workspaces (kind, team, enterprise, name, tenant, app, bot, scopes, fixed, email, state, why, access, refresh, version, expires_at,
 				installed_by, installed_at, changed_at)
 			VALUES (?, ?, ?, ?, ?, '', ?, '', 1, 0, 'connected', '', x'', x'', 1, 0, '', ?, ?)
 			ON CONFLICT (kind, team) DO UPDATE SET enterprise = excluded.enterprise, name = excluded.name, tenant = excluded.tenant, bot = excluded.bot, fixed = 1, email = ?,
 				state = 'connected', why = '', access = excluded.access, refresh = excluded.refresh, version = chat_workspaces.version + 1, expires_at = 0, changed_at = excluded.changed_at`,
-			w.Kind, w.Team, w.Enterprise, w.Name, w.Tenant, w.Bot, micros(at), micros(at), email)
+			w.Kind, w.Team, w.Enterprise, w.Name, w.Tenant, w.Bot, db.Micros(at), db.Micros(at), email)
 	})
 }
 
 // dropChatPlaces takes what was agreed and set about the channels of a workspace.
-func dropChatPlaces(t *tx, kind, team string) error {
+func dropChatPlaces(t *db.Tx, kind, team string) error {
 	for _, table := range []string{"chat_channels", "chat_approvals"} {
-		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
+		if err := t.Exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
 		}
 	}
@@ -148,9 +149,9 @@ func dropChatPlaces(t *tx, kind, team string) error {
 }
 
 // dropChatShown stops what is shown in a workspace.
-func dropChatShown(t *tx, kind, team string) error {
+func dropChatShown(t *db.Tx, kind, team string) error {
 	for _, table := range []string{"chat_cards", "chat_asks", "chat_places", "chat_reviews", "chat_tells", "chat_homes"} {
-		if err := t.exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
+		if err := t.Exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
 		}
 	}
@@ -166,7 +167,7 @@ func (s *chatStore) Workspaces(ctx context.Context, kind, tenant string) ([]app.
 		where += ` AND (w.tenant = ? OR EXISTS (SELECT 1 FROM chat_channels c WHERE c.kind = w.kind AND c.team = w.team AND c.tenant = ? AND c.host <> '' AND c.guest <> ''))`
 		args = append(args, tenant, tenant)
 	}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		w, err := scanWorkspace(row)
 		at[w.Team] = len(list)
 		list = append(list, w)
@@ -175,7 +176,7 @@ func (s *chatStore) Workspaces(ctx context.Context, kind, tenant string) ([]app.
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		c, err := scanChannel(row)
 		if i, ok := at[c.Team]; ok && (tenant == "" || list[i].Tenant == tenant || c.Tenant == tenant) {
 			list[i].Channels = append(list[i].Channels, c)
@@ -187,7 +188,7 @@ func (s *chatStore) Workspaces(ctx context.Context, kind, tenant string) ([]app.
 
 // Workspace implements app.ChatWorkspaceStore.
 func (s *chatStore) Workspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error) {
-	w, err := scanWorkspace(s.row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
+	w, err := scanWorkspace(s.Row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 	if app.CodeOf(err) == app.ENotFound && enterprise != "" && enterprise != team {
 		return s.Workspace(ctx, kind, enterprise, "")
 	}
@@ -196,23 +197,23 @@ func (s *chatStore) Workspace(ctx context.Context, kind, team, enterprise string
 
 // ChangeWorkspace implements app.ChatWorkspaceStore.
 func (s *chatStore) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
 		if err != nil {
 			return err
 		}
 		is := was
 		is.Email = email
-		if err := t.exec(`UPDATE chat_workspaces SET email = ?, changed_at = ? WHERE kind = ? AND team = ?`, flag(email), micros(at), kind, team); err != nil {
+		if err := t.Exec(`UPDATE chat_workspaces SET email = ?, changed_at = ? WHERE kind = ? AND team = ?`, db.Flag(email), db.Micros(at), kind, team); err != nil {
 			return err
 		}
-		return t.deed(at, who, "chat.change", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
+		return t.Deed(at, who, "chat.change", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
 	})
 }
 
 // EndWorkspace implements app.ChatWorkspaceStore.
 func (s *chatStore) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
 		if app.CodeOf(err) == app.ENotFound || err == nil && was.State == state {
 			return nil
@@ -220,11 +221,11 @@ func (s *chatStore) EndWorkspace(ctx context.Context, who app.Actor, kind, team 
 		if err != nil {
 			return err
 		}
-		where, args := ``, []any{string(state), why, micros(at), kind, team}
+		where, args := ``, []any{string(state), why, db.Micros(at), kind, team}
 		if version > 0 {
 			where, args = ` AND version = ?`, append(args, version)
 		}
-		n, err := t.count(`UPDATE chat_workspaces SET state = ?, why = ?, access = x'', refresh = x'', version = version + 1, expires_at = 0, changed_at = ?
+		n, err := t.Count(`UPDATE chat_workspaces SET state = ?, why = ?, access = x'', refresh = x'', version = version + 1, expires_at = 0, changed_at = ?
 			WHERE kind = ? AND team = ?`+where, args...)
 		if err != nil || n == 0 {
 			return err
@@ -236,7 +237,7 @@ func (s *chatStore) EndWorkspace(ctx context.Context, who app.Actor, kind, team 
 		}
 		is := was
 		is.State = state
-		return t.deed(at, who, "chat.remove", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
+		return t.Deed(at, who, "chat.remove", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
 	})
 }
 
@@ -246,21 +247,21 @@ func (s *chatStore) NoteWorkspace(ctx context.Context, kind, team string, h app.
 	var args []any
 	set := func(text string, a ...any) { sets, args = append(sets, text), append(args, a...) }
 	if !h.EventAt.IsZero() {
-		set("event_at = ?", micros(h.EventAt))
+		set("event_at = ?", db.Micros(h.EventAt))
 	}
 	if !h.ErrorAt.IsZero() {
-		set("error = ?, error_at = ?", h.Error, micros(h.ErrorAt))
+		set("error = ?, error_at = ?", h.Error, db.Micros(h.ErrorAt))
 	}
 	if !h.CallsAt.IsZero() {
-		set("calls = ?, calls_at = ?", h.Calls, micros(h.CallsAt))
+		set("calls = ?, calls_at = ?", h.Calls, db.Micros(h.CallsAt))
 	}
 	if !h.LimitedUntil.IsZero() {
-		set("limited_until = ?", micros(h.LimitedUntil))
+		set("limited_until = ?", db.Micros(h.LimitedUntil))
 	}
 	if len(sets) == 0 {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE chat_workspaces SET `+strings.Join(sets, ", ")+` WHERE kind = ? AND team = ?`, append(args, kind, team)...)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE chat_workspaces SET `+strings.Join(sets, ", ")+` WHERE kind = ? AND team = ?`, append(args, kind, team)...)
 	})
 }

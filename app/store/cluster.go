@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const clusterColumns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
 	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool,
 	c.visibility, c.owner_group`
 
-func scanCluster(row scanner, more ...any) (app.Cluster, error) {
+func scanCluster(row db.Scanner, more ...any) (app.Cluster, error) {
 	var c app.Cluster
 	var services []byte
 	var created, expires, deleted int64
@@ -23,14 +24,14 @@ func scanCluster(row scanner, more ...any) (app.Cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	c.CreatedAt, c.ExpiresAt, c.DeletedAt = fromMicros(created), fromMicros(expires), fromMicros(deleted)
+	c.CreatedAt, c.ExpiresAt, c.DeletedAt = db.FromMicros(created), db.FromMicros(expires), db.FromMicros(deleted)
 	return c, json.Unmarshal(services, &c.Services)
 }
 
 // NextClusterNumber implements app.ClusterStore.
 func (s *clusterStore) NextClusterNumber(ctx context.Context) (n int64, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		return t.row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
+	err = s.Write(ctx, func(t *db.Tx) error {
+		return t.Row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
 			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value`).Scan(&n)
 	})
 	return n, err
@@ -38,14 +39,14 @@ func (s *clusterStore) NextClusterNumber(ctx context.Context) (n int64, err erro
 
 // Cluster implements app.ClusterStore.
 func (s *clusterStore) Cluster(ctx context.Context, tenant, id string) (app.Cluster, error) {
-	c, err := scanCluster(s.row(ctx,
+	c, err := scanCluster(s.Row(ctx,
 		`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	return c, clusterError(err, id)
 }
 
 // View implements app.ClusterStore.
 func (s *clusterStore) View(ctx context.Context, tenant, id string) (app.ClusterView, error) {
-	moment, err := s.moment(ctx)
+	moment, err := s.Moment(ctx)
 	if err != nil {
 		return app.ClusterView{}, err
 	}
@@ -63,7 +64,7 @@ func (s *clusterStore) View(ctx context.Context, tenant, id string) (app.Cluster
 }
 
 func clusterError(err error, id string) error {
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return app.Errorf(app.ENotFound, "There is no cluster %q.", id)
 	}
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *clusterStore) Clusters(ctx context.Context, tenant string, f app.Cluste
 		var key any
 		var number int64
 		may, mine := readable(f.Reader)
-		err := s.row(ctx, `SELECT `+order.key+`, c.number FROM clusters c WHERE c.tenant = ? AND c.id = ?`+may, append([]any{tenant, f.After}, mine...)...).
+		err := s.Row(ctx, `SELECT `+order.key+`, c.number FROM clusters c WHERE c.tenant = ? AND c.id = ?`+may, append([]any{tenant, f.After}, mine...)...).
 			Scan(&key, &number)
 		if err := clusterError(err, f.After); err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (s *clusterStore) Clusters(ctx context.Context, tenant string, f app.Cluste
 	list := []app.ClusterSummary{}
 	shared, of := sharedWith(f.Reader)
 	// Which they are is found in the index clusters_listed alone; only those are fetched.
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var o operationRow
 		var access app.Access
 		var free bool
@@ -129,22 +130,22 @@ func (s *clusterStore) Clusters(ctx context.Context, tenant string, f app.Cluste
 // Definition implements app.ClusterStore.
 func (s *clusterStore) Definition(ctx context.Context, tenant, cluster string) (d app.Definition, err error) {
 	var sealed []byte
-	err = s.row(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
+	err = s.Row(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
 	if err = clusterError(err, cluster); err != nil {
 		return d, err
 	}
-	return d, s.openJSON(sealed, definitionPlace(cluster), &d)
+	return d, s.OpenJSON(sealed, db.DefinitionPlace(cluster), &d)
 }
 
 // ClusterSecrets implements app.ClusterStore.
 func (s *clusterStore) ClusterSecrets(ctx context.Context, tenant, cluster string) (k app.ClusterSecrets, err error) {
 	var sealed []byte
-	err = s.row(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
+	err = s.Row(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
 		Scan(&k.PublicKey, &sealed)
 	if err = clusterError(err, cluster); err != nil {
 		return k, err
 	}
-	k.PrivateKey, err = s.unseal(sealed, "clusters/"+cluster)
+	k.PrivateKey, err = s.Unseal(sealed, "clusters/"+cluster)
 	return k, err
 }
 
@@ -152,11 +153,11 @@ func (s *clusterStore) ClusterSecrets(ctx context.Context, tenant, cluster strin
 func (s *clusterStore) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
 	return s.clusters(ctx, `SELECT `+clusterColumns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
 		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'
-			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, micros(now), limit)
+			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, db.Micros(now), limit)
 }
 
 func (s *clusterStore) clusters(ctx context.Context, query string, args ...any) (list []app.Cluster, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		c, err := scanCluster(row)
 		list = append(list, c)
 		return err

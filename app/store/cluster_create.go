@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // CreateCluster implements app.ClusterStore.
 func (s *operationStore) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Operation, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		if op, err = s.createCluster(t, n); err != nil || n.Request == nil {
 			return err
 		}
@@ -22,7 +23,7 @@ func (s *operationStore) CreateCluster(ctx context.Context, n app.NewCluster) (o
 }
 
 // createCluster writes a cluster with all that comes with it, in the transaction that accepts it.
-func (s *operationStore) createCluster(t *tx, n app.NewCluster) (op app.Operation, err error) {
+func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Operation, err error) {
 	c := n.Cluster
 	if err := tenantOpen(t, c.Tenant); err != nil {
 		return op, err
@@ -36,7 +37,7 @@ func (s *operationStore) createCluster(t *tx, n app.NewCluster) (op app.Operatio
 	}
 	// People call clusters by name or id: what the one means may not be the other of another cluster.
 	var confused bool
-	if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
+	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
 		c.Tenant, c.Name, c.ID).Scan(&confused); err != nil {
 		return op, err
 	}
@@ -45,7 +46,7 @@ func (s *operationStore) createCluster(t *tx, n app.NewCluster) (op app.Operatio
 			Hint: "People call clusters by name or by id. Choose another name, or ask again."}
 	}
 	if c.Visibility == "" {
-		if c.Visibility, err = visibilityOf(t.row(defaultVisibility, c.Tenant)); err != nil {
+		if c.Visibility, err = visibilityOf(t.Row(defaultVisibility, c.Tenant)); err != nil {
 			return op, err
 		}
 	}
@@ -56,13 +57,13 @@ func (s *operationStore) createCluster(t *tx, n app.NewCluster) (op app.Operatio
 	if err := reserve(t, c.CreatedAt, reservationOf(n)); err != nil {
 		return op, err
 	}
-	changed, err := t.count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
+	changed, err := t.Count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
 			message, cost_per_hour, dns_suffix, definition, sealed_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool, visibility, owner_group)
 		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
-		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, jsonText(c.Services), c.Status,
-		c.Message, c.CostPerHour, c.DNSSuffix, s.sealDefinition(definition, c.ID), n.PublicKey, s.seal(n.PrivateKey, "clusters/"+c.ID),
-		micros(c.CreatedAt), micros(c.ExpiresAt), c.Pool, c.Visibility, c.OwnerGroup)
+		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, db.JSON(c.Services), c.Status,
+		c.Message, c.CostPerHour, c.DNSSuffix, s.SealDefinition(definition, c.ID), n.PublicKey, s.Seal(n.PrivateKey, "clusters/"+c.ID),
+		db.Micros(c.CreatedAt), db.Micros(c.ExpiresAt), c.Pool, c.Visibility, c.OwnerGroup)
 	if err != nil {
 		return op, err
 	}
@@ -76,7 +77,7 @@ func (s *operationStore) createCluster(t *tx, n app.NewCluster) (op app.Operatio
 	if err := s.insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
 		return op, err
 	}
-	if err := t.event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
+	if err := t.Event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
@@ -101,19 +102,19 @@ func reservationOf(n app.NewCluster) app.Reservation {
 }
 
 // insertNodes writes nodes with the intents of their machines.
-func (s *operationStore) insertNodes(t *tx, c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, at time.Time) error {
-	err := t.execSet(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
+func (s *operationStore) insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, at time.Time) error {
+	err := t.ExecSet(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
 			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`, ``, func(args []any, i int) []any {
 			n := nodes[i].Node
-			return append(args, c.ID, n.Name, app.NodeNumber(n.Name), c.Tenant, n.Hostname, n.Hardware, n.Image, n.Zone, jsonText(n.Services),
-				string(n.Status), n.SSHUser, s.seal(nodes[i].HostKey, "nodes/"+c.ID+"/"+n.Name), hardware[n.Hardware].CPU)
+			return append(args, c.ID, n.Name, app.NodeNumber(n.Name), c.Tenant, n.Hostname, n.Hardware, n.Image, n.Zone, db.JSON(n.Services),
+				string(n.Status), n.SSHUser, s.Seal(nodes[i].HostKey, "nodes/"+c.ID+"/"+n.Name), hardware[n.Hardware].CPU)
 		})
 	if err != nil {
 		return err
 	}
-	return t.execSet(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked) VALUES `,
+	return t.ExecSet(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked) VALUES `,
 		`(?, ?, ?, ?, ?, '', ?, 0, 0)`, ``, func(args []any, i int) []any {
-			return append(args, nodes[i].Intent, c.Tenant, c.ID, nodes[i].Node.Name, c.Provider, micros(at))
+			return append(args, nodes[i].Intent, c.Tenant, c.ID, nodes[i].Node.Name, c.Provider, db.Micros(at))
 		})
 }

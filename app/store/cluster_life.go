@@ -5,17 +5,18 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // RenameCluster implements app.LifeStore.
 func (s *clusterStore) RenameCluster(ctx context.Context, r app.ClusterRename) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
 			return err
 		}
 		var other string
-		err = t.row(`SELECT name FROM clusters WHERE deleted_at = 0 AND tenant = ? AND id <> ? AND (id = ? OR name = ?) LIMIT 1`,
+		err = t.Row(`SELECT name FROM clusters WHERE deleted_at = 0 AND tenant = ? AND id <> ? AND (id = ? OR name = ?) LIMIT 1`,
 			c.Tenant, c.ID, r.Name, r.Name).Scan(&other)
 		switch {
 		case err == nil && other == r.Name:
@@ -23,32 +24,32 @@ func (s *clusterStore) RenameCluster(ctx context.Context, r app.ClusterRename) e
 		case err == nil:
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is the id of another cluster.", r.Name),
 				Hint: "People call clusters by name or by id. Choose another name."}
-		case !isNoRows(err):
-			return wrapped(err)
+		case !db.IsNoRows(err):
+			return db.Wrapped(err)
 		}
 		var asked int64
-		err = t.row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, c.Tenant, r.Name).Scan(&asked)
+		err = t.Row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, c.Tenant, r.Name).Scan(&asked)
 		if err == nil {
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d asks for a cluster named %q.", asked, r.Name),
 				Hint: "Choose another name, or withdraw that one first."}
 		}
-		if !isNoRows(err) {
-			return wrapped(err)
+		if !db.IsNoRows(err) {
+			return db.Wrapped(err)
 		}
-		if err := t.exec(`UPDATE clusters SET name = ? WHERE id = ?`, r.Name, c.ID); err != nil {
+		if err := t.Exec(`UPDATE clusters SET name = ? WHERE id = ?`, r.Name, c.ID); err != nil {
 			return err
 		}
-		if err := t.event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
+		if err := t.Event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
 			Message: fmt.Sprintf("%s renamed it from %s to %s.", r.Who.Name(), c.Name, r.Name)}); err != nil {
 			return err
 		}
-		return t.deed(r.Now, r.Who, "cluster.rename", c.ID, map[string]string{"name": c.Name}, map[string]string{"name": r.Name})
+		return t.Deed(r.Now, r.Who, "cluster.rename", c.ID, map[string]string{"name": c.Name}, map[string]string{"name": r.Name})
 	})
 }
 
 // TransferCluster implements app.LifeStore.
 func (s *clusterStore) TransferCluster(ctx context.Context, r app.ClusterTransfer) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
 			return err
@@ -84,29 +85,29 @@ func (s *clusterStore) TransferCluster(ctx context.Context, r app.ClusterTransfe
 				return err
 			}
 		}
-		if err := t.exec(`UPDATE clusters SET owner = ?, owner_group = ? WHERE id = ?`, r.To, r.Group, c.ID); err != nil {
+		if err := t.Exec(`UPDATE clusters SET owner = ?, owner_group = ? WHERE id = ?`, r.To, r.Group, c.ID); err != nil {
 			return err
 		}
 		// What was shared with them ends with their owning it.
-		if err := t.exec(`DELETE FROM cluster_shares WHERE cluster = ? AND (person = ? OR in_group <> '' AND in_group = ?)`, c.ID, r.To, r.Group); err != nil {
+		if err := t.Exec(`DELETE FROM cluster_shares WHERE cluster = ? AND (person = ? OR in_group <> '' AND in_group = ?)`, c.ID, r.To, r.Group); err != nil {
 			return err
 		}
-		if err := t.event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
+		if err := t.Event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
 			Message: fmt.Sprintf("%s gave it from %s to %s.", r.Who.Name(), was, now)}); err != nil {
 			return err
 		}
 		for _, n := range r.Tell(c) {
-			if err := t.notice(n); err != nil {
+			if err := t.Notice(n); err != nil {
 				return err
 			}
 		}
-		return t.deed(r.Now, r.Who, "cluster.transfer", c.ID, map[string]string{"owner": was}, map[string]string{"owner": now})
+		return t.Deed(r.Now, r.Who, "cluster.transfer", c.ID, map[string]string{"owner": was}, map[string]string{"owner": now})
 	})
 }
 
 // live gives a cluster that is not gone; EConflict for one that is.
-func live(t *tx, tenant, id string) (app.Cluster, error) {
-	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
+func live(t *db.Tx, tenant, id string) (app.Cluster, error) {
+	c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	if err := clusterError(err, id); err != nil {
 		return c, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // clustersWhere says which clusters a filter lets through. All that it names, and all orders, stand in the index clusters_listed, but
@@ -58,7 +59,7 @@ func (s *clusterStore) CountClusters(ctx context.Context, tenant string, f app.C
 	f.Status = ""
 	where, args := clustersWhere(tenant, f)
 	c := app.ClusterCounts{By: map[app.ClusterStatus]int{}}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var status app.ClusterStatus
 		var n int
 		var cost float64
@@ -72,7 +73,7 @@ func (s *clusterStore) CountClusters(ctx context.Context, tenant string, f app.C
 		return c, err
 	}
 	var nothing float64
-	err = s.row(ctx, `SELECT coalesce(sum(c.cost_per_hour), 0.0) FROM clusters c WHERE `+where+` AND `+costsNothing, args...).Scan(&nothing)
-	c.CostPerHour = rounded(c.CostPerHour - nothing)
+	err = s.Row(ctx, `SELECT coalesce(sum(c.cost_per_hour), 0.0) FROM clusters c WHERE `+where+` AND `+costsNothing, args...).Scan(&nothing)
+	c.CostPerHour = db.Rounded(c.CostPerHour - nothing)
 	return c, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // readable is the end of a clause that lets through those of the clusters c that a reader may see; nil is everyone. ClusterReader.AccessTo says the same of one cluster.
@@ -56,7 +57,7 @@ func among[T any](column string, values []T) (clause string, args []any) {
 	for _, v := range values {
 		args = append(args, v)
 	}
-	return column + ` IN (` + marks(len(values)) + `)`, args
+	return column + ` IN (` + db.Marks(len(values)) + `)`, args
 }
 
 // readableRequest is readable for the requests r.
@@ -85,7 +86,7 @@ func (s *clusterStore) ReadableCluster(ctx context.Context, r app.ClusterReader,
 	may, mine := readable(&r)
 	shared, of := sharedWith(&r)
 	var access app.Access
-	c, err := scanCluster(s.row(ctx, `SELECT `+clusterColumns+`, `+shared+` FROM clusters c
+	c, err := scanCluster(s.Row(ctx, `SELECT `+clusterColumns+`, `+shared+` FROM clusters c
 		WHERE c.tenant = ? AND (c.id = ? OR c.name = ? AND c.deleted_at = 0 AND c.pool = 0)`+may+` ORDER BY CASE WHEN c.id = ? THEN 0 ELSE 1 END LIMIT 1`,
 		slices.Concat(of, []any{r.Tenant, id, id}, mine, []any{id})...), &access)
 	c.Access = accessOf(&r, c, access)
@@ -99,10 +100,10 @@ const mostOpenFor = 1000
 func (s *clusterStore) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error) {
 	groups := make([]any, len(r.Groups))
 	for i, g := range r.Groups {
-		groups[i] = listed(g)
+		groups[i] = db.Listed(g)
 	}
 	known := map[string]bool{} // many requests need the same
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var id int64
 		var cluster, text string
 		if err := row.Scan(&id, &cluster, &text); err != nil {
@@ -130,7 +131,7 @@ func (s *clusterStore) OpenFor(ctx context.Context, r app.ClusterReader) (cluste
 	if err != nil || len(groups) == 0 {
 		return clusters, requests, err
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var cluster string
 		var text []byte
 		var p app.Person
@@ -156,12 +157,12 @@ func (s *clusterStore) ClusterSharing(ctx context.Context, tenant, cluster strin
 	if err != nil {
 		return app.ClusterSharing{}, err
 	}
-	return sharingOf(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, c)
+	return sharingOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, c)
 }
 
-func sharingOf(each func(func(scanner) error, string, ...any) error, c app.Cluster) (app.ClusterSharing, error) {
+func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cluster) (app.ClusterSharing, error) {
 	list := app.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []app.ClusterShare{}}
-	err := each(func(row scanner) error {
+	err := each(func(row db.Scanner) error {
 		var one app.ClusterShare
 		err := row.Scan(&one.Person, &one.Group, &one.Access)
 		list.Shares = append(list.Shares, one)
@@ -172,23 +173,23 @@ func sharingOf(each func(func(scanner) error, string, ...any) error, c app.Clust
 
 // ShareCluster implements app.SharingStore.
 func (s *clusterStore) ShareCluster(ctx context.Context, who app.Actor, cluster string, change app.SharingChange, most int, at time.Time) (after app.ClusterSharing, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		c, err := live(t, who.Tenant, cluster)
 		if err != nil {
 			return err
 		}
-		before, err := sharingOf(t.each, c)
+		before, err := sharingOf(t.Each, c)
 		if err != nil {
 			return err
 		}
 		if change.Visibility != "" {
 			c.Visibility = change.Visibility
-			if err := t.exec(`UPDATE clusters SET visibility = ? WHERE id = ?`, c.Visibility, c.ID); err != nil {
+			if err := t.Exec(`UPDATE clusters SET visibility = ? WHERE id = ?`, c.Visibility, c.ID); err != nil {
 				return err
 			}
 		}
 		for _, one := range change.Remove {
-			if err := t.exec(`DELETE FROM cluster_shares WHERE cluster = ? AND person = ? AND in_group = ?`, c.ID, one.Person, one.Group); err != nil {
+			if err := t.Exec(`DELETE FROM cluster_shares WHERE cluster = ? AND person = ? AND in_group = ?`, c.ID, one.Person, one.Group); err != nil {
 				return err
 			}
 		}
@@ -197,7 +198,7 @@ func (s *clusterStore) ShareCluster(ctx context.Context, who app.Actor, cluster 
 				return err
 			}
 		}
-		if after, err = sharingOf(t.each, c); err != nil || reflect.DeepEqual(before, after) {
+		if after, err = sharingOf(t.Each, c); err != nil || reflect.DeepEqual(before, after) {
 			return err
 		}
 		if len(after.Shares) > most {
@@ -207,20 +208,20 @@ func (s *clusterStore) ShareCluster(ctx context.Context, who app.Actor, cluster 
 			if slices.ContainsFunc(before.Shares, func(had app.ClusterShare) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
 				continue
 			}
-			if err := t.notice(one.Tell(c, who, at)); err != nil {
+			if err := t.Notice(one.Tell(c, who, at)); err != nil {
 				return err
 			}
 		}
-		if err := t.event(app.Event{At: at, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
+		if err := t.Event(app.Event{At: at, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
 			Message: who.Name() + " changed who has access."}); err != nil {
 			return err
 		}
-		return t.deed(at, who, "cluster.share", c.ID, before, after)
+		return t.Deed(at, who, "cluster.share", c.ID, before, after)
 	})
 	return after, err
 }
 
-func share(t *tx, c app.Cluster, one app.ClusterShare, who app.Actor, field string, at time.Time) error {
+func share(t *db.Tx, c app.Cluster, one app.ClusterShare, who app.Actor, field string, at time.Time) error {
 	known := func() error { return known(t, c.Tenant, one.Person, field) }
 	if one.Group != "" {
 		known = func() error { return knownGroup(t, c.Tenant, one.Group, field) }
@@ -228,15 +229,15 @@ func share(t *tx, c app.Cluster, one app.ClusterShare, who app.Actor, field stri
 	if err := known(); err != nil {
 		return err
 	}
-	return t.exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+	return t.Exec(`INSERT INTO cluster_shares (cluster, person, in_group, tenant, access, shared_by, shared_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (cluster, person, in_group) DO UPDATE SET access = excluded.access, shared_by = excluded.shared_by, shared_at = excluded.shared_at`,
-		c.ID, one.Person, one.Group, c.Tenant, int(one.Access), who.Name(), micros(at))
+		c.ID, one.Person, one.Group, c.Tenant, int(one.Access), who.Name(), db.Micros(at))
 }
 
 // knownGroup refuses the name of a group that the tenant does not have, and that no identity provider named.
-func knownGroup(t *tx, tenant, group, field string) error {
+func knownGroup(t *db.Tx, tenant, group, field string) error {
 	var is bool
-	err := t.row(`SELECT EXISTS (SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?) OR EXISTS (SELECT 1 FROM memberships WHERE tenant = ? AND group_name = ?)`,
+	err := t.Row(`SELECT EXISTS (SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?) OR EXISTS (SELECT 1 FROM memberships WHERE tenant = ? AND group_name = ?)`,
 		tenant, group, tenant, group).Scan(&is)
 	if err == nil && !is {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("There is no group %q.", group), Hint: "Check how the name is written."}
@@ -246,14 +247,14 @@ func knownGroup(t *tx, tenant, group, field string) error {
 
 // DefaultVisibility implements app.SharingStore.
 func (s *clusterStore) DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error) {
-	return visibilityOf(s.row(ctx, defaultVisibility, tenant))
+	return visibilityOf(s.Row(ctx, defaultVisibility, tenant))
 }
 
 const defaultVisibility = `SELECT cluster_visibility FROM tenants WHERE name = ?`
 
 // visibilityOf reads a row of defaultVisibility. Only tests have tenants without a row.
-func visibilityOf(row scanner) (v app.Visibility, err error) {
-	if err = row.Scan(&v); isNoRows(err) {
+func visibilityOf(row db.Scanner) (v app.Visibility, err error) {
+	if err = row.Scan(&v); db.IsNoRows(err) {
 		return app.VisiblePrivate, nil
 	}
 	return v, err
@@ -261,14 +262,14 @@ func visibilityOf(row scanner) (v app.Visibility, err error) {
 
 // SetDefaultVisibility implements app.SharingStore.
 func (s *clusterStore) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		before, err := visibilityOf(t.row(defaultVisibility, who.Tenant))
+	return s.Write(ctx, func(t *db.Tx) error {
+		before, err := visibilityOf(t.Row(defaultVisibility, who.Tenant))
 		if err != nil || before == v {
 			return err
 		}
-		if err := t.exec(`UPDATE tenants SET cluster_visibility = ? WHERE name = ?`, v, who.Tenant); err != nil {
+		if err := t.Exec(`UPDATE tenants SET cluster_visibility = ? WHERE name = ?`, v, who.Tenant); err != nil {
 			return err
 		}
-		return t.deed(at, who, "tenant.visibility", who.Tenant, before, v)
+		return t.Deed(at, who, "tenant.visibility", who.Tenant, before, v)
 	})
 }

@@ -7,31 +7,32 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // KeepFacts implements app.FactStore.
 func (s *clusterStore) KeepFacts(ctx context.Context, w app.WorkerID, all []app.FencedFacts) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		for _, f := range all {
 			var cluster, node, service string
 			var number int64
-			err := t.row(`SELECT st.cluster, st.node, st.service, n.number FROM steps st JOIN nodes n ON n.cluster = st.cluster AND n.name = st.node
+			err := t.Row(`SELECT st.cluster, st.node, st.service, n.number FROM steps st JOIN nodes n ON n.cluster = st.cluster AND n.name = st.node
 				WHERE st.operation = ? AND st.idx = ? AND st.attempt = ? AND st.worker = ? AND st.tenant = ? AND st.state = 'running' AND st.service <> ''`,
 				f.Fence.Operation, f.Fence.Index, f.Fence.Attempt, w.Name, w.Tenant).Scan(&cluster, &node, &service, &number)
-			if isNoRows(err) {
+			if db.IsNoRows(err) {
 				continue
 			}
 			if err != nil {
-				return wrapped(err)
+				return db.Wrapped(err)
 			}
 			names := slices.Sorted(maps.Keys(f.Facts))
-			if err := t.execSet(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
+			if err := t.ExecSet(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
 				`(?, ?, ?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (cluster, service, name, node) DO UPDATE SET value = excluded.value, secret = excluded.secret,
 				number = excluded.number, at = excluded.at`,
 				func(args []any, i int) []any {
 					v := f.Facts[names[i]]
-					sealed := s.seal([]byte(v.Text), "node_facts/"+strings.Join([]string{cluster, service, names[i], node}, "/"))
-					return append(args, cluster, service, names[i], node, number, w.Tenant, sealed, flag(v.Secret), micros(f.Now))
+					sealed := s.Seal([]byte(v.Text), "node_facts/"+strings.Join([]string{cluster, service, names[i], node}, "/"))
+					return append(args, cluster, service, names[i], node, number, w.Tenant, sealed, db.Flag(v.Secret), db.Micros(f.Now))
 				}); err != nil {
 				return err
 			}
@@ -51,12 +52,12 @@ func (s *clusterStore) FactsNamed(ctx context.Context, tenant, cluster string, n
 		return nil, nil
 	}
 	for some := range slices.Chunk(names, factsAtOnce) {
-		err := inSets(len(nodes), func(first, many int) error {
+		err := db.InSets(len(nodes), func(first, many int) error {
 			var parts []string
 			var args []any
 			for _, name := range some {
 				parts = append(parts,
-					`SELECT `+factColumns+` FROM node_facts f WHERE f.cluster = ? AND f.service = ? AND f.name = ? AND f.tenant = ? AND f.node IN (`+repeated(`?`, many)+`)`,
+					`SELECT `+factColumns+` FROM node_facts f WHERE f.cluster = ? AND f.service = ? AND f.name = ? AND f.tenant = ? AND f.node IN (`+db.Repeated(`?`, many)+`)`,
 					`SELECT * FROM (SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 						WHERE f.cluster = ? AND f.service = ? AND f.name = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number LIMIT 1) AS o`)
 				args = append(args, cluster, name.Service, name.Name, tenant)
@@ -65,7 +66,7 @@ func (s *clusterStore) FactsNamed(ctx context.Context, tenant, cluster string, n
 				}
 				args = append(args, cluster, name.Service, name.Name, tenant)
 			}
-			return s.each(ctx, s.factRow(&list), strings.Join(parts, ` UNION ALL `)+` ORDER BY 8`, args...)
+			return s.Each(ctx, s.factRow(&list), strings.Join(parts, ` UNION ALL `)+` ORDER BY 8`, args...)
 		})
 		if err != nil {
 			return nil, err
@@ -77,13 +78,13 @@ func (s *clusterStore) FactsNamed(ctx context.Context, tenant, cluster string, n
 // FactList implements app.FactStore.
 func (s *clusterStore) FactList(ctx context.Context, tenant, cluster string, limit int) ([]app.NodeFact, error) {
 	list := []app.NodeFact{}
-	err := s.each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
+	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 		WHERE f.cluster = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number, f.service, f.name LIMIT ?`, cluster, tenant, limit)
 	return list, err
 }
 
-func (s *clusterStore) factRow(list *[]app.NodeFact) func(scanner) error {
-	return func(row scanner) error {
+func (s *clusterStore) factRow(list *[]app.NodeFact) func(db.Scanner) error {
+	return func(row db.Scanner) error {
 		var f app.NodeFact
 		var cluster string
 		var sealed []byte
@@ -91,11 +92,11 @@ func (s *clusterStore) factRow(list *[]app.NodeFact) func(scanner) error {
 		if err := row.Scan(&cluster, &f.Service, &f.Name, &f.Node, &sealed, &secret, &at, &number); err != nil {
 			return err
 		}
-		value, err := s.unseal(sealed, "node_facts/"+strings.Join([]string{cluster, f.Service, f.Name, f.Node}, "/"))
+		value, err := s.Unseal(sealed, "node_facts/"+strings.Join([]string{cluster, f.Service, f.Name, f.Node}, "/"))
 		if err != nil {
 			return err
 		}
-		f.Value, f.Secret, f.At = string(value), secret != 0, fromMicros(at)
+		f.Value, f.Secret, f.At = string(value), secret != 0, db.FromMicros(at)
 		*list = append(*list, f)
 		return nil
 	}

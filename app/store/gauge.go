@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // mostTenants is of how many tenants there are figures of their own.
@@ -29,7 +30,7 @@ var levelQuestions = []levelQuestion{
 	{"operations", []*app.Metric{app.LevelOperations}, `SELECT status, count(*) FROM operations WHERE status IN ('waiting', 'running', 'paused', 'cancelling') GROUP BY status`, nil},
 	{"clusters", []*app.Metric{app.LevelClusters}, `SELECT status, count(*) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY status`, nil},
 	{"leases", []*app.Metric{app.LevelLeases}, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`,
-		func(now time.Time, _ int) []any { return []any{micros(now.Add(24 * time.Hour))} }},
+		func(now time.Time, _ int) []any { return []any{db.Micros(now.Add(24 * time.Hour))} }},
 	{"machines", []*app.Metric{app.LevelMachines, app.LevelMoney},
 		`SELECT count(*), coalesce(sum(r.price), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.gone_at = 0`, nil},
 	{"orphans", []*app.Metric{app.LevelOrphans}, `SELECT CASE WHEN tenant <> '' AND provider LIKE '%/%' THEN 'of tenants' ELSE provider END, count(*)
@@ -54,8 +55,8 @@ const oldestQueued = `SELECT CASE WHEN min(since) < ? THEN (? - min(since)) / 10
 		FROM (SELECT DISTINCT tenant FROM operations WHERE queued > 0) AS o LEFT JOIN tenants t ON t.name = o.tenant) AS lines
 	WHERE most = 0 OR has < most`
 
-func oldestArgs(now time.Time, most int) []any { return []any{micros(now), micros(now), most} }
-func nowOnly(now time.Time, _ int) []any       { return []any{micros(now)} }
+func oldestArgs(now time.Time, most int) []any { return []any{db.Micros(now), db.Micros(now), most} }
+func nowOnly(now time.Time, _ int) []any       { return []any{db.Micros(now)} }
 func tenantsOnly(time.Time, int) []any         { return []any{mostTenants} }
 
 // Gaugings are the questions whose answers operators watch, one query each; with tenants also those that tell tenants apart. Most is how many slots
@@ -91,7 +92,7 @@ func (s *fleetStore) levels(ctx context.Context, q levelQuestion, most int) (all
 	for i := range values {
 		dest = append(dest, &values[i])
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		if err := row.Scan(dest...); err != nil {
 			return err
 		}

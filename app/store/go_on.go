@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // GoOnsDue implements app.GoOnStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
 // for every second.
 func (s *operationStore) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
 		ops = append(ops, o.operation())
@@ -23,7 +24,7 @@ func (s *operationStore) GoOnsDue(ctx context.Context, limit int) (ops []app.Ope
 // JudgeGoOn implements app.GoOnStore. It happens once for each time that the operation fails.
 func (s *operationStore) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (judged bool, err error) {
 	o := j.Operation
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		why := "It cannot be gone on with what there is: " + j.Why
 		back := o.OnFailure == app.FailureGoOnOrBack
 		choice := o.OnFailure
@@ -32,8 +33,8 @@ func (s *operationStore) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (ju
 			choice = app.FailureRollBack
 		}
 		o.Message = joinedSentences(o.Message, why)
-		n, err := t.count(`UPDATE operations SET judged_at = ended_at, message = ?, on_failure = ? WHERE id = ? AND tenant = ? AND status = 'failed'
-			AND followed_by = 0 AND ended_at = ? AND judged_at < ended_at`, o.Message, string(choice), o.ID, o.Tenant, micros(o.EndedAt))
+		n, err := t.Count(`UPDATE operations SET judged_at = ended_at, message = ?, on_failure = ? WHERE id = ? AND tenant = ? AND status = 'failed'
+			AND followed_by = 0 AND ended_at = ? AND judged_at < ended_at`, o.Message, string(choice), o.ID, o.Tenant, db.Micros(o.EndedAt))
 		if judged = n > 0; err != nil || !judged {
 			return err
 		}
@@ -44,14 +45,14 @@ func (s *operationStore) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (ju
 		if err := operationEvent(t, j.Now, &kept); err != nil {
 			return err
 		}
-		c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
+		c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
 		if err := clusterError(err, o.Cluster); err != nil {
 			return err
 		}
 		if err := setCluster(t, j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
 			return err
 		}
-		return t.notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+		return t.Notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
 			Title: fmt.Sprintf("%s is not gone on with by itself.", c.Name), Text: why})
 	})
 	return judged, err
@@ -70,7 +71,7 @@ func joinedSentences(a, b string) string {
 
 // checkGoOn refuses to go on with what has not failed, has run again since it was looked at, or was followed by something else, and a
 // plan that does not give back each node that leaves.
-func checkGoOn(t *tx, n app.NewOperation) error {
+func checkGoOn(t *db.Tx, n app.NewOperation) error {
 	op := n.Operation
 	of, err := operation(t, op.GoesOn)
 	if err != nil {
@@ -106,14 +107,14 @@ func checkGoOn(t *tx, n app.NewOperation) error {
 }
 
 // beginGoOn notes that a failed operation is gone on with, also should that be called off, and tells people. The change is written.
-func beginGoOn(t *tx, op app.Operation, n app.NewOperation) error {
+func beginGoOn(t *db.Tx, op app.Operation, n app.NewOperation) error {
 	if op.Kind != app.OperationGoOn {
 		return nil
 	}
-	if err := t.exec(`UPDATE operations SET judged_at = ended_at WHERE id = ?`, op.GoesOn); err != nil {
+	if err := t.Exec(`UPDATE operations SET judged_at = ended_at WHERE id = ?`, op.GoesOn); err != nil {
 		return err
 	}
-	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster))
+	c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster))
 	if err := clusterError(err, op.Cluster); err != nil {
 		return err
 	}
@@ -124,6 +125,6 @@ func beginGoOn(t *tx, op app.Operation, n app.NewOperation) error {
 	} else {
 		text += " They are asked for again later."
 	}
-	return t.notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
 		Title: fmt.Sprintf("%s goes on with %d of %d nodes.", c.Name, n.Change.Size, n.Change.Size+len(lost)), Text: text})
 }

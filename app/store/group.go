@@ -9,37 +9,40 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // Groups implements app.GroupStore.
 func (s *identityStore) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
-	m, err := s.moment(ctx)
+	m, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Rollback()
-	return groups(func(f func(scanner) error, query string, args ...any) error { return each(ctx, m, f, query, args...) }, tenant, "")
+	return groups(func(f func(db.Scanner) error, query string, args ...any) error {
+		return db.Each(ctx, m, f, query, args...)
+	}, tenant, "")
 }
 
 // groups reads the groups of a tenant, or one of them, with their members.
-func groups(read func(func(scanner) error, string, ...any) error, tenant, only string) ([]app.Group, error) {
+func groups(read func(func(db.Scanner) error, string, ...any) error, tenant, only string) ([]app.Group, error) {
 	found := map[string]*app.Group{}
 	filter, args := ``, []any{tenant}
 	if only != "" {
 		filter, args = ` AND name = ?`, append(args, only)
 	}
-	err := read(func(row scanner) error {
+	err := read(func(row db.Scanner) error {
 		g := app.Group{Members: []app.Member{}}
 		var created int64
 		err := row.Scan(&g.Name, &g.About, &created, &g.CreatedBy)
-		g.CreatedAt = fromMicros(created)
+		g.CreatedAt = db.FromMicros(created)
 		found[g.Name] = &g
 		return err
 	}, `SELECT name, about, created_at, created_by FROM user_groups WHERE tenant = ?`+filter, args...)
 	if err != nil {
 		return nil, err
 	}
-	err = read(func(row scanner) error {
+	err = read(func(row db.Scanner) error {
 		var name, user, source string
 		if err := row.Scan(&name, &user, &source); err != nil {
 			return err
@@ -68,8 +71,8 @@ func groups(read func(func(scanner) error, string, ...any) error, tenant, only s
 	return list, err
 }
 
-func group(t *tx, tenant, name string) (g app.Group, found bool, err error) {
-	all, err := groups(t.each, tenant, name)
+func group(t *db.Tx, tenant, name string) (g app.Group, found bool, err error) {
+	all, err := groups(t.Each, tenant, name)
 	if err != nil || len(all) == 0 {
 		return app.Group{Name: name, Members: []app.Member{}}, false, err
 	}
@@ -79,7 +82,7 @@ func group(t *tx, tenant, name string) (g app.Group, found bool, err error) {
 // SaveGroup implements app.GroupStore.
 func (s *identityStore) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
 	var after app.Group
-	err := s.write(ctx, func(t *tx) error {
+	err := s.Write(ctx, func(t *db.Tx) error {
 		before, found, err := group(t, who.Tenant, c.Name)
 		if err != nil {
 			return err
@@ -94,12 +97,12 @@ func (s *identityStore) SaveGroup(ctx context.Context, who app.Actor, c app.Grou
 		if found {
 			was = groupFacts(before)
 		}
-		return t.deed(at, who, "group.save", c.Name, was, groupFacts(after))
+		return t.Deed(at, who, "group.save", c.Name, was, groupFacts(after))
 	})
 	return after, err
 }
 
-func saveGroup(t *tx, who app.Actor, c app.GroupChange, before app.Group, found bool, at time.Time) error {
+func saveGroup(t *db.Tx, who app.Actor, c app.GroupChange, before app.Group, found bool, at time.Time) error {
 	wanted := map[string]bool{}
 	if c.Members == nil {
 		for _, m := range before.Members {
@@ -121,14 +124,14 @@ func saveGroup(t *tx, who app.Actor, c app.GroupChange, before app.Group, found 
 		about = *c.About
 	}
 	if !found {
-		if err := t.exec(`INSERT INTO user_groups (tenant, name, about, created_at, created_by) VALUES (?, ?, ?, ?, ?)`,
-			who.Tenant, c.Name, about, micros(at), who.Name()); err != nil {
+		if err := t.Exec(`INSERT INTO user_groups (tenant, name, about, created_at, created_by) VALUES (?, ?, ?, ?, ?)`,
+			who.Tenant, c.Name, about, db.Micros(at), who.Name()); err != nil {
 			return err
 		}
-	} else if err := t.exec(`UPDATE user_groups SET about = ? WHERE tenant = ? AND name = ?`, about, who.Tenant, c.Name); err != nil {
+	} else if err := t.Exec(`UPDATE user_groups SET about = ? WHERE tenant = ? AND name = ?`, about, who.Tenant, c.Name); err != nil {
 		return err
 	}
-	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, c.Name); err != nil {
+	if err := t.Exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, c.Name); err != nil {
 		return err
 	}
 	for _, user := range slices.Sorted(maps.Keys(wanted)) {
@@ -146,17 +149,17 @@ func saveGroup(t *tx, who app.Actor, c app.GroupChange, before app.Group, found 
 }
 
 // known refuses the name of a user that the tenant does not have.
-func known(t *tx, tenant, user, field string) error {
+func known(t *db.Tx, tenant, user, field string) error {
 	var one int64
-	err := t.row(`SELECT 1 FROM users WHERE tenant = ? AND name = ?`, tenant, user).Scan(&one)
-	if isNoRows(err) {
+	err := t.Row(`SELECT 1 FROM users WHERE tenant = ? AND name = ?`, tenant, user).Scan(&one)
+	if db.IsNoRows(err) {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("There is no user %q.", user), Hint: "Make the user first, or check how the name is written."}
 	}
 	return err
 }
 
-func join(t *tx, tenant, user, group, source string) error {
-	return t.exec(`INSERT INTO memberships (tenant, user_name, group_name, source) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, tenant, user, group, source)
+func join(t *db.Tx, tenant, user, group, source string) error {
+	return t.Exec(`INSERT INTO memberships (tenant, user_name, group_name, source) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, tenant, user, group, source)
 }
 
 func groupFacts(g app.Group) map[string]any {
@@ -171,7 +174,7 @@ func groupFacts(g app.Group) map[string]any {
 
 // DeleteGroup implements app.GroupStore.
 func (s *identityStore) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		g, found, err := group(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -188,23 +191,23 @@ func (s *identityStore) DeleteGroup(ctx context.Context, who app.Actor, name str
 		}
 		// A new group of the same name must not get them.
 		for _, drop := range []string{`DELETE FROM cluster_shares WHERE tenant = ? AND in_group = ?`, `DELETE FROM user_groups WHERE tenant = ? AND name = ?`} {
-			if err := t.exec(drop, who.Tenant, name); err != nil {
+			if err := t.Exec(drop, who.Tenant, name); err != nil {
 				return err
 			}
 		}
-		if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, name); err != nil {
+		if err := t.Exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, name); err != nil {
 			return err
 		}
-		return t.deed(at, who, "group.delete", name, groupFacts(g), nil)
+		return t.Deed(at, who, "group.delete", name, groupFacts(g), nil)
 	})
 }
 
 // setGroupsFrom sets in which groups one source says that a user is; those that people made stay. Names that cannot be groups
 // are left out. It writes nothing where nothing changes.
-func setGroupsFrom(t *tx, tenant, user, source string, groups []string, at time.Time) error {
+func setGroupsFrom(t *db.Tx, tenant, user, source string, groups []string, at time.Time) error {
 	groups = app.ExternalGroups(groups)
 	before := []string{}
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var g string
 		err := row.Scan(&g)
 		before = append(before, g)
@@ -213,7 +216,7 @@ func setGroupsFrom(t *tx, tenant, user, source string, groups []string, at time.
 	if err != nil || slices.Equal(before, groups) {
 		return err
 	}
-	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ?`, tenant, user, source); err != nil {
+	if err := t.Exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ?`, tenant, user, source); err != nil {
 		return err
 	}
 	for _, g := range groups {
@@ -222,14 +225,14 @@ func setGroupsFrom(t *tx, tenant, user, source string, groups []string, at time.
 		}
 	}
 	who := app.Actor{Tenant: tenant, User: user, Via: app.ViaServer}
-	return t.deed(at, who, "user.groups", user, map[string]any{"source": source, "groups": before}, map[string]any{"source": source, "groups": groups})
+	return t.Deed(at, who, "user.groups", user, map[string]any{"source": source, "groups": before}, map[string]any{"source": source, "groups": groups})
 }
 
 // groupOwnsNothing refuses to delete a group that owns clusters: its members would lose them.
-func groupOwnsNothing(t *tx, tenant, group string) error {
+func groupOwnsNothing(t *db.Tx, tenant, group string) error {
 	var name string
-	err := t.row(`SELECT name FROM clusters WHERE tenant = ? AND owner_group = ? AND deleted_at = 0 ORDER BY number LIMIT 1`, tenant, group).Scan(&name)
-	if isNoRows(err) {
+	err := t.Row(`SELECT name FROM clusters WHERE tenant = ? AND owner_group = ? AND deleted_at = 0 ORDER BY number LIMIT 1`, tenant, group).Scan(&name)
+	if db.IsNoRows(err) {
 		return nil
 	}
 	if err == nil {

@@ -8,27 +8,28 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // keepHealth begins to look after a cluster, goes on by another policy, or stops where there is none.
-func keepHealth(t *tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
+func keepHealth(t *db.Tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
 	if p == nil {
 		return dropHealth(t, c.ID)
 	}
-	t.clusters[app.WatchHealth] = true
-	return t.exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
+	t.Clusters[app.WatchHealth] = true
+	return t.Exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
 		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
 		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
-		c.ID, c.Tenant, c.Provider, jsonText(p), micros(at.Add(p.Every())), string(app.HealthUnknown))
+		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(app.HealthUnknown))
 }
 
 // keepHealthOf looks after a cluster as a definition says that was put back.
-func keepHealthOf(t *tx, at time.Time, cluster string, definition []byte) error {
+func keepHealthOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	var d struct{ Health *app.HealthPolicy }
 	if err := json.Unmarshal(definition, &d); err != nil {
 		return fmt.Errorf("store: definition of %s: %w", cluster, err)
 	}
-	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, cluster))
+	c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, cluster))
 	if err := clusterError(err, cluster); err != nil {
 		return err
 	}
@@ -36,15 +37,15 @@ func keepHealthOf(t *tx, at time.Time, cluster string, definition []byte) error 
 }
 
 // checkSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
-func checkSoon(t *tx, tenant, cluster string, now time.Time) error {
-	t.clusters[app.WatchHealth] = true
-	return t.exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
-		micros(now), cluster, tenant, micros(now))
+func checkSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
+	t.Clusters[app.WatchHealth] = true
+	return t.Exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
+		db.Micros(now), cluster, tenant, db.Micros(now))
 }
 
 // CheckHealth implements app.HealthStore.
 func (s *healthStore) CheckHealth(ctx context.Context, r app.CheckRequest) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := live(t, r.Tenant, r.Cluster)
 		if err != nil {
 			return err
@@ -52,50 +53,50 @@ func (s *healthStore) CheckHealth(ctx context.Context, r app.CheckRequest) error
 		if err := checkSoon(t, c.Tenant, c.ID, r.Now); err != nil {
 			return err
 		}
-		return t.deed(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
+		return t.Deed(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
 	})
 }
 
 // dropHealth forgets how a cluster is.
-func dropHealth(t *tx, cluster string) error {
-	if err := t.exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {
+func dropHealth(t *db.Tx, cluster string) error {
+	if err := t.Exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {
 		return err
 	}
-	return t.exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
+	return t.Exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
 }
 
 // HealthDue implements app.HealthStore.
 func (s *healthStore) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue, err error) {
 	var next *int64
-	if err := s.row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
+	if err := s.Row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
 		return due, fmt.Errorf("store: health: %w", err)
 	}
 	if next == nil {
 		return due, nil
 	}
-	due.Next = fromMicros(*next)
+	due.Next = db.FromMicros(*next)
 	if due.Next.After(now) {
 		return due, nil
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
 		err := row.Scan(&tenant)
 		due.Tenants = append(due.Tenants, tenant)
 		return err
-	}, `SELECT DISTINCT tenant FROM health_rounds WHERE due_at <= ?`, micros(now))
+	}, `SELECT DISTINCT tenant FROM health_rounds WHERE due_at <= ?`, db.Micros(now))
 	return due, err
 }
 
 // RoundsSoon implements app.HealthStore.
 func (s *healthStore) RoundsSoon(ctx context.Context, before time.Time) (list []app.RoundDemand, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var d app.RoundDemand
 		var due int64
 		err := row.Scan(&d.Tenant, &d.Provider, &due)
-		d.DueAt = fromMicros(due)
+		d.DueAt = db.FromMicros(due)
 		list = append(list, d)
 		return err
-	}, `SELECT tenant, provider, min(due_at) FROM health_rounds WHERE due_at <= ? GROUP BY tenant, provider`, micros(before))
+	}, `SELECT tenant, provider, min(due_at) FROM health_rounds WHERE due_at <= ? GROUP BY tenant, provider`, db.Micros(before))
 	return list, err
 }
 
@@ -105,9 +106,9 @@ const putOff = 100
 // ClaimRound implements app.HealthStore.
 func (s *healthStore) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error) {
 	var found *app.ClaimedRound
-	err := s.write(ctx, func(t *tx) error {
+	err := s.Write(ctx, func(t *db.Tx) error {
 		found = nil
-		args := []any{q.Worker.Tenant, micros(q.Now)}
+		args := []any{q.Worker.Tenant, db.Micros(q.Now)}
 		except := ""
 		if len(q.Except) > 0 {
 			except = ` AND r.provider NOT IN (?` + strings.Repeat(", ?", len(q.Except)-1) + `)`
@@ -120,7 +121,7 @@ func (s *healthStore) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.Cl
 			policy  app.HealthPolicy
 		}
 		var others []late
-		err := t.each(func(row scanner) error {
+		err := t.Each(func(row db.Scanner) error {
 			var text []byte
 			var round, lost int64
 			c, err := scanCluster(row, &text, &round, &lost)
@@ -140,7 +141,7 @@ func (s *healthStore) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.Cl
 			return err
 		}
 		for _, l := range others {
-			if err := t.exec(`UPDATE health_rounds SET due_at = ?, holder = '' WHERE cluster = ?`, micros(q.Now.Add(l.policy.Every())), l.cluster); err != nil {
+			if err := t.Exec(`UPDATE health_rounds SET due_at = ?, holder = '' WHERE cluster = ?`, db.Micros(q.Now.Add(l.policy.Every())), l.cluster); err != nil {
 				return err
 			}
 		}
@@ -148,8 +149,8 @@ func (s *healthStore) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.Cl
 			return nil
 		}
 		until := q.Now.Add(q.Within(found.Cluster.Size))
-		return t.exec(`UPDATE health_rounds SET due_at = ?, began_at = ?, round = ?, holder = ? WHERE cluster = ?`,
-			micros(until), micros(q.Now), found.Round, q.Worker.Name, found.Cluster.ID)
+		return t.Exec(`UPDATE health_rounds SET due_at = ?, began_at = ?, round = ?, holder = ? WHERE cluster = ?`,
+			db.Micros(until), db.Micros(q.Now), found.Round, q.Worker.Name, found.Cluster.ID)
 	})
 	if err != nil || found == nil {
 		return nil, err

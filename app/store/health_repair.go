@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // fillRepair reads what decides about a repair: how the nodes are, what became of the last one, and how the tenant's other nodes are.
@@ -35,12 +36,12 @@ func (s *healthStore) fillRepair(ctx context.Context, d *app.RepairDue, now time
 		{&d.TenantIll, `SELECT CAST(coalesce(sum(ill), 0) AS BIGINT) FROM health_rounds WHERE tenant = ?`, []any{tenant}},
 		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?
 			AND o.created_at > ? AND s.action = ?`,
-			[]any{tenant, app.HealthUser, string(app.OperationRepair), micros(now.Add(-app.RepairWindow)), string(app.ActionCreate)}},
+			[]any{tenant, app.HealthUser, string(app.OperationRepair), db.Micros(now.Add(-app.RepairWindow)), string(app.ActionCreate)}},
 		{&d.Repairing, `SELECT coalesce(max(id), 0) FROM operations WHERE tenant = ? AND requester = ? AND kind = ? AND cluster <> ?
 			AND status IN ('waiting', 'running', 'paused', 'cancelling')`,
 			[]any{tenant, app.HealthUser, string(app.OperationRepair), d.Cluster.ID}},
 	} {
-		if err := s.row(ctx, q.query, q.args...).Scan(q.into); err != nil {
+		if err := s.Row(ctx, q.query, q.args...).Scan(q.into); err != nil {
 			return fmt.Errorf("store: health: %w", err)
 		}
 	}
@@ -50,25 +51,25 @@ func (s *healthStore) fillRepair(ctx context.Context, d *app.RepairDue, now time
 
 // NoteRepair implements app.HealthStore.
 func (s *healthStore) NoteRepair(ctx context.Context, n app.RepairNote) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var note string
-		err := t.row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
-		if isNoRows(err) {
+		err := t.Row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
+		if db.IsNoRows(err) {
 			return nil // nobody looks after it any more
 		}
 		if err != nil {
 			return fmt.Errorf("store: health: %w", err)
 		}
-		if err := t.exec(`UPDATE health_rounds SET repair_at = ?, repair = ?, failures = ?, note = ? WHERE cluster = ?`,
-			micros(n.NextAt), n.Operation, n.Failures, n.Note, n.Cluster); err != nil {
+		if err := t.Exec(`UPDATE health_rounds SET repair_at = ?, repair = ?, failures = ?, note = ? WHERE cluster = ?`,
+			db.Micros(n.NextAt), n.Operation, n.Failures, n.Note, n.Cluster); err != nil {
 			return err
 		}
 		if n.Tell == nil || note == n.Note {
 			return nil
 		}
-		if err := t.event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(app.HealthSick), Message: n.Note}); err != nil {
+		if err := t.Event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(app.HealthSick), Message: n.Note}); err != nil {
 			return err
 		}
-		return t.notice(*n.Tell)
+		return t.Notice(*n.Tell)
 	})
 }

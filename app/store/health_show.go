@@ -7,29 +7,30 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // ClusterHealth implements app.HealthStore.
 func (s *healthStore) ClusterHealth(ctx context.Context, tenant, cluster string) (*app.ClusterHealth, error) {
-	moment, err := s.moment(ctx)
+	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = moment.Rollback() }()
 	var h healthRow
 	err = h.scan(moment.QueryRowContext(ctx, `SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ?`, cluster, tenant))
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: health: %w", err)
 	}
-	out := &app.ClusterHealth{Since: fromMicros(h.since), LookedAt: fromMicros(h.looked), NextAt: fromMicros(h.due), Nodes: []app.NodeHealth{},
+	out := &app.ClusterHealth{Since: db.FromMicros(h.since), LookedAt: db.FromMicros(h.looked), NextAt: db.FromMicros(h.due), Nodes: []app.NodeHealth{},
 		Repair: h.policy.Repair, Note: h.note, Every: h.policy.Every()}
 	if out.Repair == "" {
 		out.Repair = app.RepairOff
 	}
-	if err := each(ctx, moment, func(row scanner) error {
+	if err := db.Each(ctx, moment, func(row db.Scanner) error {
 		var machine string
 		n, err := scanNodeHealth(row, &machine)
 		if n.Machine != machine {
@@ -53,7 +54,7 @@ func (s *healthStore) ClusterHealth(ctx context.Context, tenant, cluster string)
 // RepairsDue implements app.HealthStore.
 func (s *healthStore) RepairsDue(ctx context.Context, now time.Time, limit int) ([]app.RepairDue, error) {
 	var all []app.RepairDue
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var h healthRow
 		c, err := scanCluster(row, h.dest()...)
 		if err == nil {
@@ -62,7 +63,7 @@ func (s *healthStore) RepairsDue(ctx context.Context, now time.Time, limit int) 
 		all = append(all, app.RepairDue{Cluster: c, Policy: h.policy, Failures: h.failures, Repair: h.repair, Note: h.note})
 		return err
 	}, `SELECT `+clusterColumns+`, `+healthColumns+` FROM health_rounds r JOIN clusters c ON c.id = r.cluster
-		WHERE r.repair_at > 0 AND r.repair_at <= ? ORDER BY r.repair_at LIMIT ?`, micros(now), limit)
+		WHERE r.repair_at > 0 AND r.repair_at <= ? ORDER BY r.repair_at LIMIT ?`, db.Micros(now), limit)
 	if err != nil {
 		return nil, err
 	}

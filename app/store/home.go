@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // ofOwner finds the live clusters of an owner; it is written as the indexes clusters_of_owner and leases_of_owner have it.
@@ -32,12 +33,12 @@ var firstOfOwner = []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, ap
 // Home implements app.HomeStore.
 func (s *clusterStore) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
 	h := app.Home{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
-	moment, err := s.moment(ctx)
+	moment, err := s.Moment(ctx)
 	if err != nil {
 		return h, err
 	}
 	defer func() { _ = moment.Rollback() }()
-	err = each(ctx, moment, func(row scanner) error {
+	err = db.Each(ctx, moment, func(row db.Scanner) error {
 		var status app.ClusterStatus
 		var n int
 		var cost float64
@@ -48,7 +49,7 @@ func (s *clusterStore) Home(ctx context.Context, q app.HomeQuery) (app.Home, err
 	if err == nil && h.Standing[app.ClusterFailed] > 0 {
 		var nothing float64
 		err = moment.QueryRowContext(ctx, standingFree, q.Tenant, q.Owner).Scan(&nothing)
-		h.CostPerHour = rounded(h.CostPerHour - nothing)
+		h.CostPerHour = db.Rounded(h.CostPerHour - nothing)
 	}
 	if err != nil {
 		return h, err
@@ -58,7 +59,7 @@ func (s *clusterStore) Home(ctx context.Context, q app.HomeQuery) (app.Home, err
 		if h.Standing[status] == 0 || left <= 0 {
 			continue
 		}
-		err := each(ctx, moment, func(row scanner) error {
+		err := db.Each(ctx, moment, func(row db.Scanner) error {
 			var o operationRow
 			var free bool
 			c, err := scanCluster(row, append(o.dest(), &free)...)
@@ -77,11 +78,11 @@ func (s *clusterStore) Home(ctx context.Context, q app.HomeQuery) (app.Home, err
 		}
 	}
 	if len(h.Standing) > 0 {
-		err = each(ctx, moment, func(row scanner) error {
+		err = db.Each(ctx, moment, func(row db.Scanner) error {
 			c, err := scanCluster(row)
 			h.Ending = append(h.Ending, c)
 			return err
-		}, leasesOfOwner, q.Tenant, q.Owner, micros(q.EndsBy), q.Leases)
+		}, leasesOfOwner, q.Tenant, q.Owner, db.Micros(q.EndsBy), q.Leases)
 	}
 	if err == nil {
 		h.Notices, err = newestNotices(ctx, moment, q)
@@ -90,25 +91,25 @@ func (s *clusterStore) Home(ctx context.Context, q app.HomeQuery) (app.Home, err
 }
 
 // newestNotices looks only at the tenant's newest, so that it costs the same in a tenant that is told much.
-func newestNotices(ctx context.Context, r reader, q app.HomeQuery) ([]app.Notice, error) {
-	groups := q.Reader.Groups[:min(len(q.Reader.Groups), mostReaderGroups)]
-	args := []any{q.Tenant, q.AmongNotices, listed(q.Reader.User)}
+func newestNotices(ctx context.Context, r db.Reader, q app.HomeQuery) ([]app.Notice, error) {
+	groups := q.Reader.Groups[:min(len(q.Reader.Groups), db.MostReaderGroups)]
+	args := []any{q.Tenant, q.AmongNotices, db.Listed(q.Reader.User)}
 	for _, g := range groups {
-		args = append(args, listed(g))
+		args = append(args, db.Listed(g))
 	}
 	list := []app.Notice{}
-	err := each(ctx, r, func(row scanner) error {
-		var n noticeRow
-		if err := row.Scan(n.dest()...); err != nil {
+	err := db.Each(ctx, r, func(row db.Scanner) error {
+		var n db.NoticeRow
+		if err := row.Scan(n.Dest()...); err != nil {
 			return err
 		}
-		one, err := n.notice()
+		one, err := n.Value()
 		if err == nil && len(list) < q.Notices && (slices.Contains(one.Users, q.Reader.User) ||
 			slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(one.Groups, g) })) {
 			list = append(list, one)
 		}
 		return err
-	}, `SELECT `+noticeColumns+` FROM (SELECT * FROM notices WHERE tenant = ? ORDER BY id DESC LIMIT ?) n
+	}, `SELECT `+db.NoticeColumns+` FROM (SELECT * FROM notices WHERE tenant = ? ORDER BY id DESC LIMIT ?) n
 		WHERE n.users LIKE ? ESCAPE '!'`+strings.Repeat(` OR n.in_groups LIKE ? ESCAPE '!'`, len(groups))+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, 4*q.Notices)...)
 	return list, err

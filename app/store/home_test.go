@@ -2,17 +2,17 @@ package store
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
+	"muster/app/store/db/dbtest"
 )
 
 // The page that people begin with looks only at what is their own.
 func TestAHomeIsFoundByIndexes(t *testing.T) {
-	s := onDisk(t)
+	d := dbtest.OnDisk(t)
 	where, _ := usageWhere(app.UsageQuery{Tenant: "t", Owner: "ada"})
 	for query, index := range map[string]string{
 		standing:      "COVERING INDEX clusters_of_owner (tenant=? AND owner=?)",
@@ -20,50 +20,37 @@ func TestAHomeIsFoundByIndexes(t *testing.T) {
 		leasesOfOwner: "leases_of_owner (tenant=? AND owner=? AND expires_at>? AND expires_at<?)",
 		`SELECT 1 FROM resources x WHERE ` + where: "resources_of_owner (tenant=? AND owner=? AND gone_at",
 	} {
-		var plan []string
-		err := s.each(t.Context(), func(row scanner) error {
-			var a, b, c int
-			var detail string
-			err := row.Scan(&a, &b, &c, &detail)
-			plan = append(plan, detail)
-			return err
-		}, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Join(plan, "\n")
-		if !strings.Contains(text, index) || strings.Contains(text, "SCAN ") {
-			t.Errorf("%s\nis not found by %s:\n%s", query, index, text)
-		}
+		dbtest.FindsBy(t, d, query, index)
 	}
+}
+
+// Leases that end soon are looked for every few seconds.
+func TestLeasesToWarnOfAreFoundByAnIndex(t *testing.T) {
+	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM clusters c WHERE `+leaseDue, "leases_to_warn_of")
 }
 
 // BenchmarkHome is the home of one of 50 people in a tenant with 10,000 clusters, and what their machines have cost this month.
 func BenchmarkHome(b *testing.B) {
-	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "muster.db"), make([]byte, KeySize))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
+	s := newClusterStore(dbtest.OnDisk(b))
 	now := time.Date(2030, 5, 20, 12, 0, 0, 0, time.UTC)
 	const count = 10_000
-	err = s.write(b.Context(), func(t *tx) error {
-		if err := t.execSet(count, `INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status, message, cost_per_hour,
+	err := s.Write(b.Context(), func(t *db.Tx) error {
+		if err := t.ExecSet(count, `INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status, message, cost_per_hour,
 			dns_suffix, definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at) VALUES `,
 			`(?, 't', ?, ?, ?, 'web', 'p', 3, '["web"]', ?, '', 0.3, '', '{}', '', '', ?, ?, 0)`, ``, func(args []any, i int) []any {
 				return append(args, fmt.Sprintf("c%d", i), i, fmt.Sprintf("c%d", i), fmt.Sprintf("u%d", i%50), []string{"active", "pending", "failed"}[i%97%3],
-					micros(now), micros(now.Add(time.Duration(i)*time.Minute)))
+					db.Micros(now), db.Micros(now.Add(time.Duration(i)*time.Minute)))
 			}); err != nil {
 			return err
 		}
-		if err := t.execSet(count, `INSERT INTO operations (tenant, cluster, kind, status, requester, plan_hash, message, total, done, unfinished, active, expected,
+		if err := t.ExecSet(count, `INSERT INTO operations (tenant, cluster, kind, status, requester, plan_hash, message, total, done, unfinished, active, expected,
 			created_at, started_at, ended_at) VALUES `,
-			`('t', ?, 'create', 'succeeded', 'u', '', '', 10, 10, 0, 0, 0, ?, 0, 0)`, ``, func(args []any, i int) []any { return append(args, fmt.Sprintf("c%d", i), micros(now)) }); err != nil {
+			`('t', ?, 'create', 'succeeded', 'u', '', '', 10, 10, 0, 0, 0, ?, 0, 0)`, ``, func(args []any, i int) []any { return append(args, fmt.Sprintf("c%d", i), db.Micros(now)) }); err != nil {
 			return err
 		}
-		return t.execSet(3*count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
+		return t.ExecSet(3*count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
 			`(?, 'machine', ?, 'p', 't', ?, 'n1', '', 0.1, ?, 0, ?, 'web', 'small', 2)`, ``, func(args []any, i int) []any {
-				return append(args, fmt.Sprintf("i%d", i), fmt.Sprintf("m%d", i), fmt.Sprintf("c%d", i/3), micros(now.Add(-time.Duration(i%400)*time.Hour)), fmt.Sprintf("u%d", i/3%50))
+				return append(args, fmt.Sprintf("i%d", i), fmt.Sprintf("m%d", i), fmt.Sprintf("c%d", i/3), db.Micros(now.Add(-time.Duration(i%400)*time.Hour)), fmt.Sprintf("u%d", i/3%50))
 			})
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // wordsText keeps words between commas, so that one of them can be looked for.
@@ -25,7 +26,7 @@ func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is n
 // Hooks implements app.HookStore.
 func (s *webhookStore) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
 	list := []app.Hook{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		h, err := scanHook(row)
 		list = append(list, h)
 		return err
@@ -35,17 +36,17 @@ func (s *webhookStore) Hooks(ctx context.Context, tenant string) ([]app.Hook, er
 
 // Hook implements app.HookStore.
 func (s *webhookStore) Hook(ctx context.Context, tenant, name string) (app.Hook, error) {
-	h, err := scanHook(s.row(ctx, `SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
-	if isNoRows(err) {
+	h, err := scanHook(s.Row(ctx, `SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	if db.IsNoRows(err) {
 		return h, errNoHook(name)
 	}
 	return h, err
 }
 
 // hookNamed gives a hook within a transaction.
-func hookNamed(t *tx, tenant, name string) (app.Hook, error) {
-	h, err := scanHook(t.row(`SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
-	if isNoRows(err) {
+func hookNamed(t *db.Tx, tenant, name string) (app.Hook, error) {
+	h, err := scanHook(t.Row(`SELECT `+hookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	if db.IsNoRows(err) {
 		return h, errNoHook(name)
 	}
 	return h, err
@@ -57,9 +58,9 @@ func (s *webhookStore) SaveHook(ctx context.Context, who app.Actor, c app.HookCh
 	if len(secret) == 0 {
 		secret = c.New
 	}
-	url := s.seal([]byte(c.URL), "hook_urls/"+who.Tenant+"/"+c.Name)
-	sealed := s.seal(secret, "hook_secrets/"+who.Tenant+"/"+c.Name)
-	err = s.write(ctx, func(t *tx) error {
+	url := s.Seal([]byte(c.URL), "hook_urls/"+who.Tenant+"/"+c.Name)
+	sealed := s.Seal(secret, "hook_secrets/"+who.Tenant+"/"+c.Name)
+	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := hookNamed(t, who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {
 			err = makeHook(t, who, c, url, sealed, now)
@@ -79,7 +80,7 @@ func (s *webhookStore) SaveHook(ctx context.Context, who app.Actor, c app.HookCh
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: "The format mail needs to know whom the mails go to.", Hint: "Such as ops@example.com."}
 		}
 		if h.State == app.HookActive && (made || was.State != app.HookActive) {
-			if err := t.exec(`UPDATE hooks SET since = (SELECT COALESCE(max(id), 0) FROM notices), stopped = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
+			if err := t.Exec(`UPDATE hooks SET since = (SELECT COALESCE(max(id), 0) FROM notices), stopped = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
 				return err
 			}
 		}
@@ -95,7 +96,7 @@ func (s *webhookStore) SaveHook(ctx context.Context, who app.Actor, c app.HookCh
 		if !made {
 			act, before = "hook.save", hookFacts(was, false)
 		}
-		return t.deed(now, who, act, h.Name, before, hookFacts(h, len(c.Secret) > 0 || made))
+		return t.Deed(now, who, act, h.Name, before, hookFacts(h, len(c.Secret) > 0 || made))
 	})
 	return h, made, err
 }
@@ -116,12 +117,12 @@ func hookFacts(h app.Hook, secret bool) map[string]any {
 	return facts
 }
 
-func makeHook(t *tx, who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
+func makeHook(t *db.Tx, who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
 	if c.URL == "" && c.Script == "" {
 		return &app.Error{Code: app.EInvalid, Field: "url", Message: "A new hook needs a URL.", Hint: "It looks like https://hooks.example.com/muster."}
 	}
 	var n int
-	if err := t.row(`SELECT count(*) FROM hooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
+	if err := t.Row(`SELECT count(*) FROM hooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
 		return err
 	}
 	if n >= app.MaxHooks {
@@ -139,7 +140,7 @@ func makeHook(t *tx, who app.Actor, c app.HookChange, url, secret []byte, now ti
 		operations = wordsText(*c.Operations)
 	}
 	if c.Services != nil && len(*c.Services) > 0 {
-		services = jsonText(*c.Services)
+		services = db.JSON(*c.Services)
 	}
 	if c.Timeout != nil {
 		patience = *c.Timeout
@@ -148,16 +149,16 @@ func makeHook(t *tx, who app.Actor, c app.HookChange, url, secret []byte, now ti
 	if format == "" {
 		format = app.HookMuster
 	}
-	return t.exec(`INSERT INTO hooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped, failures,
+	return t.Exec(`INSERT INTO hooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped, failures,
 			since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, patience, on_timeout, script, on_services,
 			created_by, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, '', 0, 0, 0, 0, 0, 0, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, micros(now), c.Enabled == nil || *c.Enabled, string(c.When), operations, patience.Microseconds(),
-		string(c.OnTimeout), c.Script, services, who.Name(), micros(now), micros(now))
+		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, db.Micros(now), c.Enabled == nil || *c.Enabled, string(c.When), operations, patience.Microseconds(),
+		string(c.OnTimeout), c.Script, services, who.Name(), db.Micros(now), db.Micros(now))
 }
 
-func changeHook(t *tx, h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
-	set, args := `changed_at = ?`, []any{micros(now)}
+func changeHook(t *db.Tx, h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
+	set, args := `changed_at = ?`, []any{db.Micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
 		args = append(args, values...)
@@ -192,7 +193,7 @@ func changeHook(t *tx, h app.Hook, c app.HookChange, url, secret []byte, now tim
 	if c.Services != nil {
 		services := ""
 		if len(*c.Services) > 0 {
-			services = jsonText(*c.Services)
+			services = db.JSON(*c.Services)
 		}
 		change(`on_services = ?`, services)
 	}
@@ -203,14 +204,14 @@ func changeHook(t *tx, h app.Hook, c app.HookChange, url, secret []byte, now tim
 		}
 	}
 	if len(c.Secret) > 0 {
-		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?`, micros(now.Add(app.OldSecretTime)), secret, micros(now))
+		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?`, db.Micros(now.Add(app.OldSecretTime)), secret, db.Micros(now))
 	}
-	return t.exec(`UPDATE hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
+	return t.Exec(`UPDATE hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
 }
 
 // DeleteHook implements app.HookStore.
 func (s *webhookStore) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -223,33 +224,33 @@ func (s *webhookStore) DeleteHook(ctx context.Context, who app.Actor, name strin
 			`DELETE FROM hook_deliveries WHERE hook = ?`,
 			`DELETE FROM hooks WHERE id = ?`,
 		} {
-			if err := t.exec(query, h.ID); err != nil {
+			if err := t.Exec(query, h.ID); err != nil {
 				return err
 			}
 		}
-		return t.deed(now, who, "hook.delete", name, hookFacts(h, false), nil)
+		return t.Deed(now, who, "hook.delete", name, hookFacts(h, false), nil)
 	})
 }
 
 // stopHook stops a hook by itself, and tells the admins.
-func stopHook(t *tx, h app.Hook, why string, now time.Time) error {
-	if err := t.exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
+func stopHook(t *db.Tx, h app.Hook, why string, now time.Time) error {
+	if err := t.Exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
 		return err
 	}
 	if err := dropWaiting(t, h.ID, "The hook was stopped before this was sent.", now); err != nil {
 		return err
 	}
 	server := app.Actor{Tenant: h.Tenant, User: "muster", Via: app.ViaServer}
-	if err := t.deed(now, server, "hook.stop", h.Name, nil, map[string]any{"why": why}); err != nil {
+	if err := t.Deed(now, server, "hook.stop", h.Name, nil, map[string]any{"why": why}); err != nil {
 		return err
 	}
-	return t.notice(app.Notice{At: now, Tenant: h.Tenant, Kind: app.NoticeHook, Title: fmt.Sprintf("The hook %q was stopped", h.Name),
+	return t.Notice(app.Notice{At: now, Tenant: h.Tenant, Kind: app.NoticeHook, Title: fmt.Sprintf("The hook %q was stopped", h.Name),
 		Text: why + " Notices are not sent there any more, until an admin switches it on again.",
 		Path: "/admin/hooks/" + h.Name, Action: "/admin/hooks/" + h.Name, ActionName: "Look at the hook"})
 }
 
 // dropWaiting ends what waits, but not what is being sent at this moment.
-func dropWaiting(t *tx, hook int64, why string, now time.Time) error {
-	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ? WHERE hook = ? AND state = 'waiting' AND notice > 0
-		AND held_until <= ?`, micros(now), why, app.ECancelled, hook, micros(now))
+func dropWaiting(t *db.Tx, hook int64, why string, now time.Time) error {
+	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ? WHERE hook = ? AND state = 'waiting' AND notice > 0
+		AND held_until <= ?`, db.Micros(now), why, app.ECancelled, hook, db.Micros(now))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_at, d.next_at, d.ended_at, d.status, d.took, d.code, d.error,
@@ -14,15 +15,15 @@ const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_a
 
 const deliveryTables = ` FROM hook_deliveries d JOIN hooks h ON h.id = d.hook LEFT JOIN notices n ON n.id = d.notice `
 
-func (s *webhookStore) scanDelivery(row scanner, more ...any) (app.HookDelivery, error) {
+func (s *webhookStore) scanDelivery(row db.Scanner, more ...any) (app.HookDelivery, error) {
 	var d app.HookDelivery
 	var queued, next, ended, took int64
 	var verdict string
 	err := row.Scan(append([]any{&d.ID, &d.Hook, &d.Notice, &d.State, &d.Attempts, &queued, &next, &ended, &d.Status, &took, &d.Code, &d.Error,
 		&d.Kind, &d.Title, &d.Operation, &verdict}, more...)...)
-	d.QueuedAt, d.EndedAt, d.Took = fromMicros(queued), fromMicros(ended), time.Duration(took)*time.Microsecond
+	d.QueuedAt, d.EndedAt, d.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
 	if d.State == app.DeliveryWaiting {
-		d.NextAt = fromMicros(next)
+		d.NextAt = db.FromMicros(next)
 	}
 	switch {
 	case d.Operation != 0:
@@ -31,7 +32,7 @@ func (s *webhookStore) scanDelivery(row scanner, more ...any) (app.HookDelivery,
 		test := app.TestNotice("", d.QueuedAt)
 		d.Kind, d.Title = test.Kind, test.Title
 	}
-	d.MessageID = fmt.Sprintf("msg_%s_%d", s.installation, d.ID)
+	d.MessageID = fmt.Sprintf("msg_%s_%d", s.InstallationID, d.ID)
 	return d, err
 }
 
@@ -45,7 +46,7 @@ func (s *webhookStore) HookDeliveries(ctx context.Context, tenant, hook string, 
 		before = math.MaxInt64
 	}
 	list := []app.HookDelivery{}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		d, err := s.scanDelivery(row)
 		list = append(list, d)
 		return err
@@ -62,19 +63,19 @@ func errNoDelivery(id int64) error {
 // HookDelivery implements app.HookStore.
 func (s *webhookStore) HookDelivery(ctx context.Context, tenant, hook string, id int64) (app.HookDelivery, error) {
 	var request string
-	d, err := s.scanDelivery(s.row(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
-	if isNoRows(err) {
+	d, err := s.scanDelivery(s.Row(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
+	if db.IsNoRows(err) {
 		return d, errNoDelivery(id)
 	}
 	if err != nil {
 		return d, err
 	}
 	d.Request = request
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var a app.HookAttempt
 		var at, took int64
 		err := row.Scan(&a.Attempt, &at, &took, &a.Status, &a.Code, &a.Error, &a.Response)
-		a.At, a.Took = fromMicros(at), time.Duration(took)*time.Microsecond
+		a.At, a.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond
 		d.Log = append(d.Log, a)
 		return err
 	}, `SELECT attempt, at, took, status, code, error, response FROM hook_attempts WHERE delivery = ? ORDER BY attempt DESC LIMIT 200`, id)
@@ -87,7 +88,7 @@ const mostTests = 3
 // TestHook implements app.HookStore.
 func (s *webhookStore) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d app.HookDelivery, err error) {
 	var id int64
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -97,19 +98,19 @@ func (s *webhookStore) TestHook(ctx context.Context, who app.Actor, name string,
 				Hint: "Preview an operation: its plan shows where the script runs."}
 		}
 		var waiting int
-		if err := t.row(`SELECT count(*) FROM hook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0 AND operation = 0`, h.ID).Scan(&waiting); err != nil {
+		if err := t.Row(`SELECT count(*) FROM hook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0 AND operation = 0`, h.ID).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting >= mostTests {
 			return &app.Error{Code: app.ERateLimit, Message: "Tests of this hook are still under way.", Hint: "Wait for what becomes of them.", RetryAfter: 10 * time.Second}
 		}
-		if err := t.row(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+		if err := t.Row(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 				status, took, code, error, request)
-			VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '') RETURNING id`, h.ID, h.Tenant, micros(now), micros(now)).Scan(&id); err != nil {
+			VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '') RETURNING id`, h.ID, h.Tenant, db.Micros(now), db.Micros(now)).Scan(&id); err != nil {
 			return err
 		}
-		t.clusters[app.WatchNotices] = true
-		return t.deed(now, who, "hook.test", name, nil, nil)
+		t.Clusters[app.WatchNotices] = true
+		return t.Deed(now, who, "hook.test", name, nil, nil)
 	})
 	if err != nil {
 		return d, err
@@ -119,15 +120,15 @@ func (s *webhookStore) TestHook(ctx context.Context, who app.Actor, name string,
 
 // Redeliver implements app.HookStore.
 func (s *webhookStore) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d app.HookDelivery, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, hook)
 		if err != nil {
 			return err
 		}
-		was, err := s.scanDelivery(t.row(`SELECT `+deliveryColumns+deliveryTables+oneDelivery, who.Tenant, hook, id))
+		was, err := s.scanDelivery(t.Row(`SELECT `+deliveryColumns+deliveryTables+oneDelivery, who.Tenant, hook, id))
 		conflict := func(message, hint string) error { return &app.Error{Code: app.EConflict, Message: message, Hint: hint} }
 		switch {
-		case isNoRows(err):
+		case db.IsNoRows(err):
 			return errNoDelivery(id)
 		case err != nil:
 			return err
@@ -142,12 +143,12 @@ func (s *webhookStore) Redeliver(ctx context.Context, who app.Actor, hook string
 		case was.Kind == "":
 			return conflict("The notice is not kept any more.", "")
 		}
-		if err := t.exec(`UPDATE hook_deliveries SET state = 'waiting', queued_at = ?, next_at = ?, ended_at = 0, holder = '', held_until = 0 WHERE id = ?`,
-			micros(now), micros(now), id); err != nil {
+		if err := t.Exec(`UPDATE hook_deliveries SET state = 'waiting', queued_at = ?, next_at = ?, ended_at = 0, holder = '', held_until = 0 WHERE id = ?`,
+			db.Micros(now), db.Micros(now), id); err != nil {
 			return err
 		}
-		t.clusters[app.WatchNotices] = true
-		return t.deed(now, who, "hook.resend", fmt.Sprintf("%s/%d", hook, id), nil, nil)
+		t.Clusters[app.WatchNotices] = true
+		return t.Deed(now, who, "hook.resend", fmt.Sprintf("%s/%d", hook, id), nil, nil)
 	})
 	if err != nil {
 		return d, err
@@ -157,16 +158,16 @@ func (s *webhookStore) Redeliver(ctx context.Context, who app.Actor, hook string
 
 // ForgetDeliveries implements app.HookStore.
 func (s *webhookStore) ForgetDeliveries(ctx context.Context, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?
 			OR verdict <> 'open' AND id <= (SELECT e.id FROM hook_deliveries e WHERE e.hook = hook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`
-		args := []any{micros(now.Add(-app.DeliveryMemory)), app.MostDeliveries}
-		if err := t.exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id `+old+`)`, args...); err != nil {
+		args := []any{db.Micros(now.Add(-app.DeliveryMemory)), app.MostDeliveries}
+		if err := t.Exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id `+old+`)`, args...); err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE `+old, args...); err != nil {
+		if err := t.Exec(`DELETE `+old, args...); err != nil {
 			return err
 		}
-		return t.exec(`DELETE FROM notices WHERE at < ?`, micros(now.Add(-app.NoticeMemory)))
+		return t.Exec(`DELETE FROM notices WHERE at < ?`, db.Micros(now.Add(-app.NoticeMemory)))
 	})
 }

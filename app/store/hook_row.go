@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const hookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped, h.failures,
@@ -13,7 +14,7 @@ const hookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recip
 	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
 	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
 
-func scanHook(row scanner) (app.Hook, error) {
+func scanHook(row db.Scanner) (app.Hook, error) {
 	var h app.Hook
 	var last app.HookLast
 	var kinds, operations string
@@ -21,12 +22,12 @@ func scanHook(row scanner) (app.Hook, error) {
 	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
 	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
 		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
-	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), fromMicros(secretAt), fromMicros(oldUntil), fromMicros(next)
+	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(next)
 	h.Operations, h.Timeout = wordsOf[app.OperationKind](operations), time.Duration(patience)*time.Microsecond
 	if err == nil && len(services) > 0 {
 		err = json.Unmarshal(services, &h.Services)
 	}
-	h.CreatedAt, h.ChangedAt = fromMicros(created), fromMicros(changed)
+	h.CreatedAt, h.ChangedAt = db.FromMicros(created), db.FromMicros(changed)
 	switch {
 	case enabled == 0:
 		h.State = app.HookOff
@@ -36,7 +37,7 @@ func scanHook(row scanner) (app.Hook, error) {
 		h.State = app.HookActive
 	}
 	if last.Delivery != 0 {
-		last.At, last.Took = fromMicros(at), time.Duration(took)*time.Microsecond
+		last.At, last.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond
 		h.Last = &last
 	}
 	return h, err

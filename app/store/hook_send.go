@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // hooksNoticed is the setting that says up to which notice deliveries were made.
@@ -22,29 +23,29 @@ func (s *webhookStore) QueueDeliveries(ctx context.Context, now time.Time) (int,
 	total := int64(0)
 	for {
 		var some bool
-		if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id >
+		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id >
 			(SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, hooksNoticed).Scan(&some); err != nil || !some {
 			return int(total), err
 		}
 		var n int64
-		err := s.write(ctx, func(t *tx) (err error) {
+		err := s.Write(ctx, func(t *db.Tx) (err error) {
 			var from, top int64
-			if err := t.row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, hooksNoticed).Scan(&from); err != nil {
+			if err := t.Row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, hooksNoticed).Scan(&from); err != nil {
 				return err
 			}
-			if err := t.row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?) AS batch`,
+			if err := t.Row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?) AS batch`,
 				from, from, mostNotices).Scan(&top); err != nil {
 				return err
 			}
-			if n, err = t.count(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+			if n, err = t.Count(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 					status, took, code, error, request)
 				SELECT h.id, h.tenant, n.id, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '' FROM notices n JOIN hooks h ON h.tenant = n.tenant
 				WHERE n.id > ? AND n.id <= ? AND h.phase = '' AND n.id > h.since AND h.enabled = 1 AND h.stopped = ''
 					AND (h.kinds = '' OR h.kinds LIKE '%,' || n.kind || ',%') ORDER BY n.id, h.id`,
-				micros(now), micros(now), from, top); err != nil {
+				db.Micros(now), db.Micros(now), from, top); err != nil {
 				return err
 			}
-			return t.exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), hooksNoticed)
+			return t.Exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), hooksNoticed)
 		})
 		if err != nil {
 			return int(total), err
@@ -62,15 +63,15 @@ const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hoo
 // ClaimDeliveries implements app.HookStore.
 func (s *webhookStore) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
 	var rows []*dueRow
-	next, err = s.claimHeads(ctx, heads, c, func(t *tx, ids []int64) error {
+	next, err = s.ClaimHeads(ctx, heads, c, func(t *db.Tx, ids []int64) error {
 		rows = nil
 		for _, id := range ids {
-			if err := t.exec(`UPDATE hook_deliveries SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`,
-				c.Holder, micros(c.Now.Add(c.For)), id); err != nil {
+			if err := t.Exec(`UPDATE hook_deliveries SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`,
+				c.Holder, db.Micros(c.Now.Add(c.For)), id); err != nil {
 				return err
 			}
 			r := &dueRow{}
-			if err := r.scan(s, t.row(dueColumns, id)); err != nil {
+			if err := r.scan(s, t.Row(dueColumns, id)); err != nil {
 				return fmt.Errorf("delivery %d: %w", id, err)
 			}
 			rows = append(rows, r)
@@ -96,22 +97,22 @@ type dueRow struct {
 	app.DueDelivery
 	url, secret, old []byte
 	until, deadline  int64
-	notice           noticeRow
+	notice           db.NoticeRow
 	payload          []byte
 }
 
-func (r *dueRow) scan(s *webhookStore, row scanner) (err error) {
-	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, append(r.notice.dest(), &r.payload, &r.deadline)...)...)
+func (r *dueRow) scan(s *webhookStore, row db.Scanner) (err error) {
+	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, append(r.notice.Dest(), &r.payload, &r.deadline)...)...)
 	return err
 }
 
 // due opens what is sealed; what does not open is an error of this delivery alone.
 func (r *dueRow) due(s *webhookStore, now time.Time) app.DueDelivery {
 	d := r.DueDelivery
-	d.What, d.Err = r.notice.notice()
+	d.What, d.Err = r.notice.Value()
 	switch {
 	case d.Operation != 0:
-		d.News, d.Err, d.Deadline = &app.OperationNews{}, nil, fromMicros(r.deadline)
+		d.News, d.Err, d.Deadline = &app.OperationNews{}, nil, db.FromMicros(r.deadline)
 		if err := json.Unmarshal(r.payload, d.News); err != nil {
 			d.Err = fmt.Errorf("store: what delivery %d tells: %w", d.ID, err)
 		}
@@ -119,7 +120,7 @@ func (r *dueRow) due(s *webhookStore, now time.Time) app.DueDelivery {
 		d.What = app.TestNotice(d.Tenant, d.QueuedAt)
 	}
 	open := func(sealed []byte, place string) []byte {
-		b, err := s.unseal(sealed, place+d.Tenant+"/"+d.Hook)
+		b, err := s.Unseal(sealed, place+d.Tenant+"/"+d.Hook)
 		if err != nil {
 			d.Err = err
 		}
@@ -127,7 +128,7 @@ func (r *dueRow) due(s *webhookStore, now time.Time) app.DueDelivery {
 	}
 	d.URL = string(open(r.url, "hook_urls/"))
 	d.Secrets = [][]byte{open(r.secret, "hook_secrets/")}
-	if fromMicros(r.until).After(now) {
+	if db.FromMicros(r.until).After(now) {
 		d.Secrets = append(d.Secrets, open(r.old, "hook_secrets/"))
 	}
 	return d
@@ -139,31 +140,31 @@ func (s *webhookStore) EndDelivery(ctx context.Context, e app.DeliveryEnd) error
 	if e.Err != nil {
 		code, text = e.Err.Code, e.Err.Advised()
 	}
-	state, ended, next := app.DeliveryMade, micros(e.At), int64(0)
+	state, ended, next := app.DeliveryMade, db.Micros(e.At), int64(0)
 	switch {
 	case e.Veto != "": // an answer like any other
 		code, text = "", ""
 	case e.Err != nil && !e.Again.IsZero():
-		state, ended, next = app.DeliveryWaiting, 0, micros(e.Again)
+		state, ended, next = app.DeliveryWaiting, 0, db.Micros(e.Again)
 	case e.Err != nil:
 		state = app.DeliveryFailed
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var tenant string
 		var notice, operation int64
-		err := t.row(`UPDATE hook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
+		err := t.Row(`UPDATE hook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
 				error = ?, request = ?
 			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING tenant, notice, operation`,
 			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&tenant, &notice, &operation)
-		if isNoRows(err) {
+		if db.IsNoRows(err) {
 			return app.Errorf(app.EStale, "Delivery %d is not this server's any more.", e.Delivery)
 		}
 		if err != nil {
 			return err
 		}
-		t.clusters[app.WatchTenant(tenant)] = true
-		if err := t.exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
+		t.Clusters[app.WatchTenant(tenant)] = true
+		if err := t.Exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, db.Micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
 			return err
 		}
 		failures := `failures`
@@ -173,8 +174,8 @@ func (s *webhookStore) EndDelivery(ctx context.Context, e app.DeliveryEnd) error
 		case state == app.DeliveryFailed && (notice > 0 || operation > 0):
 			failures = `failures + 1`
 		}
-		if err := t.exec(`UPDATE hooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
-			WHERE id = ?`, e.Delivery, micros(e.At), e.Took.Microseconds(), e.Status, code, text, e.Hook); err != nil {
+		if err := t.Exec(`UPDATE hooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
+			WHERE id = ?`, e.Delivery, db.Micros(e.At), e.Took.Microseconds(), e.Status, code, text, e.Hook); err != nil {
 			return err
 		}
 		if operation > 0 {
@@ -185,7 +186,7 @@ func (s *webhookStore) EndDelivery(ctx context.Context, e app.DeliveryEnd) error
 		if state == app.DeliveryMade || e.Stop == "" && state != app.DeliveryFailed {
 			return nil
 		}
-		h, err := scanHook(t.row(`SELECT `+hookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
+		h, err := scanHook(t.Row(`SELECT `+hookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
 		switch {
 		case err != nil || h.State != app.HookActive:
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // asked is a hook that is told of an operation, or asked before it: what says so, and the tenant's hook that it goes to.
@@ -19,9 +20,9 @@ type asked struct {
 
 // lifecycleHooks gives the hooks that are called at a time of an operation: the tenant's own by name, then those that the cluster's
 // template declares. missing is the first of a template's for which the tenant has no hook.
-func lifecycleHooks(t *tx, op app.Operation, when app.HookPhase, definition *app.Definition) (list []asked, missing *app.OperationHook, err error) {
+func lifecycleHooks(t *db.Tx, op app.Operation, when app.HookPhase, definition *app.Definition) (list []asked, missing *app.OperationHook, err error) {
 	var all []app.Hook
-	if err := t.each(func(row scanner) error {
+	if err := t.Each(func(row db.Scanner) error {
 		h, err := scanHook(row)
 		all = append(all, h)
 		return err
@@ -58,18 +59,18 @@ func lifecycleHooks(t *tx, op app.Operation, when app.HookPhase, definition *app
 }
 
 // templateHooks gives what the cluster's template declares; definition is what the cluster is about to have, nil for what it has.
-func templateHooks(t *tx, cluster string, definition *app.Definition) ([]app.OperationHook, error) {
+func templateHooks(t *db.Tx, cluster string, definition *app.Definition) ([]app.OperationHook, error) {
 	if definition != nil {
 		return definition.Hooks, nil
 	}
 	var sealed []byte
-	if err := t.row(`SELECT sealed_definition FROM clusters WHERE id = ?`, cluster).Scan(&sealed); err != nil {
+	if err := t.Row(`SELECT sealed_definition FROM clusters WHERE id = ?`, cluster).Scan(&sealed); err != nil {
 		return nil, clusterError(err, cluster)
 	}
 	var d struct {
 		Hooks []app.OperationHook `json:"hooks"`
 	}
-	if err := t.keys.openJSON(sealed, definitionPlace(cluster), &d); err != nil && !app.IsKeyLost(err) {
+	if err := t.Keys.OpenJSON(sealed, db.DefinitionPlace(cluster), &d); err != nil && !app.IsKeyLost(err) {
 		return nil, err
 	}
 	return d.Hooks, nil
@@ -80,7 +81,7 @@ func templateHooks(t *tx, cluster string, definition *app.Definition) ([]app.Ope
 //
 // What gives machines back is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for nobody, and a
 // deletion that a person asks for can be vetoed app.DeleteVetoes times.
-func hooksBefore(t *tx, n app.NewOperation) (list []asked, waits bool, err error) {
+func hooksBefore(t *db.Tx, n app.NewOperation) (list []asked, waits bool, err error) {
 	var definition *app.Definition
 	if n.Change != nil {
 		definition = &n.Change.Definition
@@ -111,7 +112,7 @@ func hooksBefore(t *tx, n app.NewOperation) (list []asked, waits bool, err error
 	}
 	if op.Kind == app.OperationDelete {
 		var vetoes int
-		if err := t.row(`SELECT count(*) FROM operations WHERE cluster = ? AND kind = 'delete' AND vetoed_by <> ''`, op.Cluster).Scan(&vetoes); err != nil {
+		if err := t.Row(`SELECT count(*) FROM operations WHERE cluster = ? AND kind = 'delete' AND vetoed_by <> ''`, op.Cluster).Scan(&vetoes); err != nil {
 			return nil, false, err
 		}
 		return list, vetoes < app.DeleteVetoes, nil
@@ -121,9 +122,9 @@ func hooksBefore(t *tx, n app.NewOperation) (list []asked, waits bool, err error
 
 // announce tells the hooks before an operation of it. Where it waits for them, it is held until they have answered, or their time
 // is over.
-func announce(t *tx, op *app.Operation, plan app.Plan, hooks []asked, waits bool) error {
+func announce(t *db.Tx, op *app.Operation, plan app.Plan, hooks []asked, waits bool) error {
 	if len(plan.Hooks) > 0 {
-		if err := t.exec(`UPDATE operations SET scripts = ? WHERE id = ?`, jsonText(plan.Hooks), op.ID); err != nil {
+		if err := t.Exec(`UPDATE operations SET scripts = ? WHERE id = ?`, db.JSON(plan.Hooks), op.ID); err != nil {
 			return err
 		}
 	}
@@ -141,7 +142,7 @@ func announce(t *tx, op *app.Operation, plan app.Plan, hooks []asked, waits bool
 			}
 		}
 		op.Message = waitsForHooks(hookNames(hooks), op.HeldUntil)
-		if err := t.exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(hooks), micros(op.HeldUntil), op.Message, op.ID); err != nil {
+		if err := t.Exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(hooks), db.Micros(op.HeldUntil), op.Message, op.ID); err != nil {
 			return err
 		}
 		news.Operation = *op
@@ -192,18 +193,18 @@ func waitsForHooks(names []string, until time.Time) string {
 }
 
 // tellHook queues what a hook is told.
-func tellHook(t *tx, n app.OperationNews, h asked) error {
+func tellHook(t *db.Tx, n app.OperationNews, h asked) error {
 	n.Hook, n.When = h.Name, h.When
 	verdict, deadline := "", int64(0)
 	if !n.Until.IsZero() {
-		verdict, deadline = holdOpen, micros(n.Until)
+		verdict, deadline = holdOpen, db.Micros(n.Until)
 	}
-	t.clusters[app.WatchNotices] = true
+	t.Clusters[app.WatchNotices] = true
 	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Words(), n.Cluster.Name)
-	return t.exec(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+	return t.Exec(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 			status, took, code, error, request, operation, title, payload, verdict, deadline, on_timeout)
 		VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '', ?, ?, ?, ?, ?, ?)`,
-		h.to.ID, n.Operation.Tenant, micros(n.At), micros(n.At), n.Operation.ID, title, jsonText(n), verdict, deadline, string(n.OnTimeout))
+		h.to.ID, n.Operation.Tenant, db.Micros(n.At), db.Micros(n.At), n.Operation.ID, title, db.JSON(n), verdict, deadline, string(n.OnTimeout))
 }
 
 func when(p app.HookPhase) string {
@@ -218,14 +219,14 @@ func when(p app.HookPhase) string {
 
 // tellEnded tells hooks of an operation that has ended, in the transaction that ends it. One that never began is told only to
 // hooks that were asked before it: for others nothing has happened.
-func tellEnded(t *tx, now time.Time, o *ledger.Operation) error {
+func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	phase := app.HookFailure
 	if o.Status == app.OperationSucceeded {
 		phase = app.HookAfter
 	}
 	if o.StartedAt.IsZero() {
 		var told bool
-		if err := t.row(`SELECT EXISTS (SELECT 1 FROM hook_deliveries WHERE operation = ?)`, o.ID).Scan(&told); err != nil || !told {
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM hook_deliveries WHERE operation = ?)`, o.ID).Scan(&told); err != nil || !told {
 			return err
 		}
 	}
@@ -257,15 +258,15 @@ func tellEnded(t *tx, now time.Time, o *ledger.Operation) error {
 }
 
 // news is what all hooks are told of an operation at one moment.
-func news(t *tx, at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
+func news(t *db.Tx, at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
 	n = app.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
-	if n.Cluster, err = scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
+	if n.Cluster, err = scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
 		return n, clusterError(err, op.Cluster)
 	}
-	if err := t.row(`SELECT count(*) FROM nodes WHERE cluster = ? AND leaving < 2`, op.Cluster).Scan(&n.NodeCount); err != nil {
+	if err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND leaving < 2`, op.Cluster).Scan(&n.NodeCount); err != nil {
 		return n, err
 	}
-	err = t.each(func(row scanner) error {
+	err = t.Each(func(row db.Scanner) error {
 		node, err := scanNode(row)
 		n.Nodes = append(n.Nodes, node)
 		return err
@@ -283,9 +284,9 @@ func newsOfPlan(p app.Plan) app.NewsOfPlan {
 	return n
 }
 
-func newsOfSteps(t *tx, op app.Operation) (app.NewsOfPlan, error) {
+func newsOfSteps(t *db.Tx, op app.Operation) (app.NewsOfPlan, error) {
 	n := app.NewsOfPlan{Hash: op.PlanHash, Steps: op.Total, Actions: map[string]int{}, Expected: op.Expected}
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var service, action string
 		var count int
 		err := row.Scan(&service, &action, &count)
@@ -305,8 +306,8 @@ func actionName(service, action string) string {
 // OperationHooks implements app.OperationHookStore.
 func (s *operationStore) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []app.OperationHook, err error) {
 	var text []byte
-	err = s.row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)
+	if db.IsNoRows(err) {
 		return nil, app.Errorf(app.ENotFound, "There is no operation %d.", operation)
 	}
 	if err != nil || len(text) == 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // What has become of a question that an operation waits for; ” where it waits for none.
@@ -28,12 +29,12 @@ type hold struct {
 const holdRows = `SELECT d.id, d.operation, h.name, d.on_timeout, d.deadline, o.kind FROM hook_deliveries d JOIN hooks h ON h.id = d.hook
 	JOIN operations o ON o.id = d.operation WHERE d.verdict = 'open' `
 
-func holds(t *tx, where string, args ...any) (list []hold, err error) {
-	err = t.each(func(row scanner) error {
+func holds(t *db.Tx, where string, args ...any) (list []hold, err error) {
+	err = t.Each(func(row db.Scanner) error {
 		var h hold
 		var deadline int64
 		err := row.Scan(&h.delivery, &h.operation, &h.hook, &h.onTimeout, &deadline, &h.kind)
-		h.deadline = fromMicros(deadline)
+		h.deadline = db.FromMicros(deadline)
 		list = append(list, h)
 		return err
 	}, holdRows+where+` ORDER BY d.id`, args...)
@@ -48,10 +49,10 @@ func (h hold) over(now time.Time) bool {
 // SettleHolds implements app.HookStore.
 func (s *operationStore) SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error) {
 	due := false
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var until int64
 		err := row.Scan(&until)
-		h := hold{deadline: fromMicros(until)}
+		h := hold{deadline: db.FromMicros(until)}
 		if due = due || h.over(now); !h.over(now) && (next.IsZero() || h.deadline.Before(next)) {
 			next = h.deadline
 		}
@@ -60,7 +61,7 @@ func (s *operationStore) SettleHolds(ctx context.Context, now time.Time) (next t
 	if err != nil || !due {
 		return next, err
 	}
-	return next, s.write(ctx, func(t *tx) error {
+	return next, s.Write(ctx, func(t *db.Tx) error {
 		all, err := holds(t, "")
 		if err != nil {
 			return err
@@ -81,21 +82,21 @@ func (s *operationStore) SettleHolds(ctx context.Context, now time.Time) (next t
 }
 
 // letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits for ever.
-func letGoForgotten(t *tx, now time.Time) error {
+func letGoForgotten(t *db.Tx, now time.Time) error {
 	var ids []int64
 	var clusters []string
-	if err := t.each(func(row scanner) error {
+	if err := t.Each(func(row db.Scanner) error {
 		var id int64
 		var cluster string
 		err := row.Scan(&id, &cluster)
 		ids, clusters = append(ids, id), append(clusters, cluster)
 		return err
 	}, `SELECT o.id, o.cluster FROM operations o WHERE o.held > 0 AND o.held_until <= ?
-		AND NOT EXISTS (SELECT 1 FROM hook_deliveries d WHERE d.operation = o.id AND d.verdict = 'open') ORDER BY o.id`, micros(now)); err != nil {
+		AND NOT EXISTS (SELECT 1 FROM hook_deliveries d WHERE d.operation = o.id AND d.verdict = 'open') ORDER BY o.id`, db.Micros(now)); err != nil {
 		return err
 	}
 	for i, id := range ids {
-		if err := t.exec(`UPDATE operations SET held = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
+		if err := t.Exec(`UPDATE operations SET held = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
 			return err
 		}
 		if err := startNext(t, now, clusters[i]); err != nil {
@@ -106,13 +107,13 @@ func letGoForgotten(t *tx, now time.Time) error {
 }
 
 // endWaiting ends a delivery that nobody waits for any more. What is being sent at this moment finds its claim gone.
-func endWaiting(t *tx, delivery int64, why string, now time.Time) error {
-	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
-		micros(now), why, app.ETimeout, delivery)
+func endWaiting(t *db.Tx, delivery int64, why string, now time.Time) error {
+	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
+		db.Micros(now), why, app.ETimeout, delivery)
 }
 
 // unanswered does what the hook says for that it does not answer.
-func unanswered(t *tx, now time.Time, h hold, why string) error {
+func unanswered(t *db.Tx, now time.Time, h hold, why string) error {
 	if app.HookChoice(h.onTimeout) == app.HookGoOn || h.kind.GivesBack() {
 		return goOn(t, now, h)
 	}
@@ -120,8 +121,8 @@ func unanswered(t *tx, now time.Time, h hold, why string) error {
 }
 
 // goOn notes that a hook lets an operation go on, and starts it where that was the last one.
-func goOn(t *tx, now time.Time, h hold) error {
-	n, err := t.count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdGo, h.delivery, holdOpen)
+func goOn(t *db.Tx, now time.Time, h hold) error {
+	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdGo, h.delivery, holdOpen)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -144,7 +145,7 @@ func goOn(t *tx, now time.Time, h hold) error {
 	if len(left) > 0 {
 		message = waitsForHooks(names, until)
 	}
-	if err := t.exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(left), micros(until), message, o.ID); err != nil {
+	if err := t.Exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(left), db.Micros(until), message, o.ID); err != nil {
 		return err
 	}
 	if len(left) > 0 {
@@ -160,8 +161,8 @@ func goOn(t *tx, now time.Time, h hold) error {
 }
 
 // veto ends an operation because a hook said no. Nothing of it was done.
-func veto(t *tx, now time.Time, h hold, why string) error {
-	n, err := t.count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdVeto, h.delivery, holdOpen)
+func veto(t *db.Tx, now time.Time, h hold, why string) error {
+	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdVeto, h.delivery, holdOpen)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -169,7 +170,7 @@ func veto(t *tx, now time.Time, h hold, why string) error {
 	if err != nil || o.Status != app.OperationWaiting {
 		return err
 	}
-	if err := t.exec(`UPDATE operations SET vetoed_by = ? WHERE id = ?`, h.hook, o.ID); err != nil {
+	if err := t.Exec(`UPDATE operations SET vetoed_by = ? WHERE id = ?`, h.hook, o.ID); err != nil {
 		return err
 	}
 	message := fmt.Sprintf("The hook %q did not let the %s happen: %s. Nothing was done.", h.hook, o.Kind.Words(), why)
@@ -178,7 +179,7 @@ func veto(t *tx, now time.Time, h hold, why string) error {
 }
 
 // moot ends the questions of an operation that does not happen any more.
-func moot(t *tx, now time.Time, operation int64) error {
+func moot(t *db.Tx, now time.Time, operation int64) error {
 	left, err := holds(t, `AND d.operation = ?`, operation)
 	if err != nil {
 		return err
@@ -188,20 +189,20 @@ func moot(t *tx, now time.Time, operation int64) error {
 			return err
 		}
 	}
-	if err := t.exec(`UPDATE hook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, holdMoot, operation, holdOpen); err != nil {
+	if err := t.Exec(`UPDATE hook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, holdMoot, operation, holdOpen); err != nil {
 		return err
 	}
-	return t.exec(`UPDATE operations SET held = 0, held_until = 0 WHERE id = ?`, operation)
+	return t.Exec(`UPDATE operations SET held = 0, held_until = 0 WHERE id = ?`, operation)
 }
 
 // cancelBefore asks what came before an operation to stop.
-func cancelBefore(t *tx, op app.Operation, now time.Time) error {
+func cancelBefore(t *db.Tx, op app.Operation, now time.Time) error {
 	op.CreatedAt = now
 	return cancelOthers(t, op)
 }
 
 // letGo lets go on what waits for the answer of a hook that an admin has just switched off or deleted.
-func letGo(t *tx, hook int64, now time.Time) error {
+func letGo(t *db.Tx, hook int64, now time.Time) error {
 	all, err := holds(t, `AND d.hook = ?`, hook)
 	if err != nil {
 		return err
@@ -211,12 +212,12 @@ func letGo(t *tx, hook int64, now time.Time) error {
 			return err
 		}
 	}
-	return t.exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = 'The hook was switched off before this was sent.', code = ?
-		WHERE hook = ? AND state = 'waiting' AND operation > 0 AND held_until <= ?`, micros(now), app.ECancelled, hook, micros(now))
+	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = 'The hook was switched off before this was sent.', code = ?
+		WHERE hook = ? AND state = 'waiting' AND operation > 0 AND held_until <= ?`, db.Micros(now), app.ECancelled, hook, db.Micros(now))
 }
 
 // answered does what an attempt's end means for the operation that waits for it.
-func answered(t *tx, e app.DeliveryEnd, state app.DeliveryState) error {
+func answered(t *db.Tx, e app.DeliveryEnd, state app.DeliveryState) error {
 	all, err := holds(t, `AND d.id = ?`, e.Delivery)
 	if err != nil || len(all) == 0 {
 		return err
@@ -233,10 +234,10 @@ func answered(t *tx, e app.DeliveryEnd, state app.DeliveryState) error {
 }
 
 // calledOff takes back what an operation has made of its cluster that never began: no step ran, so nothing else has changed.
-func calledOff(t *tx, now time.Time, op app.Operation) error {
+func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 	var sealed, wasText, madeText []byte
-	err := t.row(`SELECT sealed_definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&sealed, &wasText, &madeText)
-	if isNoRows(err) {
+	err := t.Row(`SELECT sealed_definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&sealed, &wasText, &madeText)
+	if db.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
@@ -249,16 +250,16 @@ func calledOff(t *tx, now time.Time, op app.Operation) error {
 	if err := json.Unmarshal(madeText, &made); err != nil {
 		return fmt.Errorf("store: change of operation %d: %w", op.ID, err)
 	}
-	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ? WHERE id = ?`,
-		was.Template, was.Size, jsonText(was.Services), was.CostPerHour, op.Cluster); err != nil {
+	if err := t.Exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ? WHERE id = ?`,
+		was.Template, was.Size, db.JSON(was.Services), was.CostPerHour, op.Cluster); err != nil {
 		return err
 	}
-	definition, err := t.keys.unseal(sealed, changePlace(op.ID))
+	definition, err := t.Keys.Unseal(sealed, db.ChangePlace(op.ID))
 	if err != nil && !app.IsKeyLost(err) {
 		return err
 	}
 	if len(definition) > 0 {
-		if err := t.exec(`UPDATE clusters SET sealed_definition = ? WHERE id = ?`, t.keys.sealDefinition(definition, op.Cluster), op.Cluster); err != nil {
+		if err := t.Exec(`UPDATE clusters SET sealed_definition = ? WHERE id = ?`, t.Keys.SealDefinition(definition, op.Cluster), op.Cluster); err != nil {
 			return err
 		}
 		if err := keepHealthOf(t, now, op.Cluster, definition); err != nil {
@@ -273,27 +274,27 @@ func calledOff(t *tx, now time.Time, op app.Operation) error {
 		}
 	}
 	for _, n := range made.New {
-		if err := t.exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND asked = 0 AND ended_at = 0`, op.Cluster, n); err != nil {
+		if err := t.Exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND asked = 0 AND ended_at = 0`, op.Cluster, n); err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM nodes WHERE cluster = ? AND name = ? AND status = ?`, op.Cluster, n, string(app.NodePlanned)); err != nil {
+		if err := t.Exec(`DELETE FROM nodes WHERE cluster = ? AND name = ? AND status = ?`, op.Cluster, n, string(app.NodePlanned)); err != nil {
 			return err
 		}
 	}
 	for n, services := range was.Nodes {
-		if err := t.exec(`UPDATE nodes SET services = ?, leaving = 0 WHERE cluster = ? AND name = ? AND leaving < 2`, jsonText(services), op.Cluster, n); err != nil {
+		if err := t.Exec(`UPDATE nodes SET services = ?, leaving = 0 WHERE cluster = ? AND name = ? AND leaving < 2`, db.JSON(services), op.Cluster, n); err != nil {
 			return err
 		}
 	}
 	for _, n := range was.Leaving {
-		if err := t.exec(`UPDATE nodes SET leaving = 1 WHERE cluster = ? AND name = ? AND leaving = 0`, op.Cluster, n); err != nil {
+		if err := t.Exec(`UPDATE nodes SET leaving = 1 WHERE cluster = ? AND name = ? AND leaving = 0`, op.Cluster, n); err != nil {
 			return err
 		}
 	}
 	if r := was.Reserved; r != nil {
-		if err := t.exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`, r.Nodes, r.CPU, r.CostPerHour, op.Cluster); err != nil {
+		if err := t.Exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`, r.Nodes, r.CPU, r.CostPerHour, op.Cluster); err != nil {
 			return err
 		}
 	}
-	return t.exec(`DELETE FROM changes WHERE operation = ?`, op.ID)
+	return t.Exec(`DELETE FROM changes WHERE operation = ?`, op.ID)
 }

@@ -6,42 +6,43 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // SaveLink implements app.IdentityStore.
 func (s *identityStore) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		// Those that are over are kept for a day, so that people are told that they came too late.
-		if err := t.exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
-			micros(l.At.Add(-24*time.Hour)), l.Kind, l.External); err != nil {
+		if err := t.Exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
+			db.Micros(l.At.Add(-24*time.Hour)), l.Kind, l.External); err != nil {
 			return err
 		}
-		return t.exec(`INSERT INTO identity_links (hash, kind, external, label, at, expires_at, used_at) VALUES (?, ?, ?, ?, ?, ?, 0)`,
-			hash, l.Kind, l.External, l.Label, micros(l.At), micros(l.ExpiresAt))
+		return t.Exec(`INSERT INTO identity_links (hash, kind, external, label, at, expires_at, used_at) VALUES (?, ?, ?, ?, ?, ?, 0)`,
+			hash, l.Kind, l.External, l.Label, db.Micros(l.At), db.Micros(l.ExpiresAt))
 	})
 }
 
 const linkByHash = `SELECT kind, external, label, at, expires_at, used_at FROM identity_links WHERE hash = ?`
 
-func scanLink(row scanner) (l app.IdentityLink, err error) {
+func scanLink(row db.Scanner) (l app.IdentityLink, err error) {
 	var at, expires, used int64
 	err = row.Scan(&l.Kind, &l.External, &l.Label, &at, &expires, &used)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		err = &app.Error{Code: app.ENotFound, Reason: "no_link", Message: "There is no such link.", Hint: "It may have been replaced by a newer one, or be cut short. Ask for a new one where you got it."}
 	}
-	l.At, l.ExpiresAt, l.UsedAt = fromMicros(at), fromMicros(expires), fromMicros(used)
+	l.At, l.ExpiresAt, l.UsedAt = db.FromMicros(at), db.FromMicros(expires), db.FromMicros(used)
 	return l, err
 }
 
 // Link implements app.IdentityStore.
 func (s *identityStore) Link(ctx context.Context, hash []byte) (app.IdentityLink, error) {
-	return scanLink(s.row(ctx, linkByHash, hash))
+	return scanLink(s.Row(ctx, linkByHash, hash))
 }
 
 // UseLink implements app.IdentityStore.
 func (s *identityStore) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i app.Identity, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		l, err := scanLink(t.row(linkByHash, hash))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		l, err := scanLink(t.Row(linkByHash, hash))
 		if err != nil {
 			return err
 		}
@@ -49,35 +50,35 @@ func (s *identityStore) UseLink(ctx context.Context, who app.Actor, hash []byte,
 			return err
 		}
 		i = app.Identity{Kind: l.Kind, External: l.External, Label: l.Label, Tenant: who.Tenant, User: who.User, At: at}
-		taken, _, err := scanIdentity(t.each, l.Kind, l.External)
+		taken, _, err := scanIdentity(t.Each, l.Kind, l.External)
 		if err == nil {
 			err = taken.Taken(who)
 		}
 		if err != nil && app.CodeOf(err) != app.ENotFound {
 			return err
 		}
-		if err := t.exec(`UPDATE identity_links SET used_at = ? WHERE hash = ?`, micros(at), hash); err != nil {
+		if err := t.Exec(`UPDATE identity_links SET used_at = ? WHERE hash = ?`, db.Micros(at), hash); err != nil {
 			return err
 		}
 		// A row may be left of an account that is gone, or of the same account with an older label.
-		if err := t.exec(`INSERT INTO identities (kind, external, label, tenant, user_name, at) VALUES (?, ?, ?, ?, ?, ?)
+		if err := t.Exec(`INSERT INTO identities (kind, external, label, tenant, user_name, at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, external) DO UPDATE SET label = excluded.label, tenant = excluded.tenant, user_name = excluded.user_name, at = excluded.at`,
-			i.Kind, i.External, i.Label, i.Tenant, i.User, micros(i.At)); err != nil {
+			i.Kind, i.External, i.Label, i.Tenant, i.User, db.Micros(i.At)); err != nil {
 			return err
 		}
 		if err := homeTurns(t, i.Kind, i.External, at); err != nil {
 			return err
 		}
-		return t.deed(at, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label})
+		return t.Deed(at, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label})
 	})
 	return i, err
 }
 
 // scanIdentity reads an identity with its account, from a read or within a transaction.
-func scanIdentity(each func(f func(scanner) error, query string, args ...any) error, kind, external string) (i app.Identity, u app.User, err error) {
+func scanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i app.Identity, u app.User, err error) {
 	found := false
 	var at int64
-	err = each(func(row scanner) error {
+	err = each(func(row db.Scanner) error {
 		found = true
 		return scanUser(row, &u, &i.Kind, &i.External, &i.Label, &i.Tenant, &i.User, &at)
 	}, `SELECT `+userColumns+`, coalesce(m.group_name, ''), i.kind, i.external, i.label, i.tenant, i.user_name, i.at FROM identities i
@@ -87,25 +88,25 @@ func scanIdentity(each func(f func(scanner) error, query string, args ...any) er
 	if err == nil && !found {
 		err = app.Errorf(app.ENotFound, "There is no such identity.")
 	}
-	i.At = fromMicros(at)
+	i.At = db.FromMicros(at)
 	return i, u, err
 }
 
 // Identity implements app.IdentityStore.
 func (s *identityStore) Identity(ctx context.Context, kind, external string) (app.Identity, app.User, error) {
-	return scanIdentity(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, kind, external)
+	return scanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
 }
 
 // Identities implements app.IdentityStore.
 func (s *identityStore) Identities(ctx context.Context, tenant, user string) ([]app.Identity, error) {
 	list := []app.Identity{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var i app.Identity
 		var at int64
 		if err := row.Scan(&i.Kind, &i.External, &i.Label, &i.Tenant, &i.User, &at); err != nil {
 			return err
 		}
-		i.At = fromMicros(at)
+		i.At = db.FromMicros(at)
 		list = append(list, i)
 		return nil
 	}, `SELECT i.kind, i.external, i.label, i.tenant, i.user_name, i.at FROM identities i
@@ -116,8 +117,8 @@ func (s *identityStore) Identities(ctx context.Context, tenant, user string) ([]
 
 // RemoveIdentity implements app.IdentityStore.
 func (s *identityStore) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`DELETE FROM identities WHERE tenant = ? AND user_name = ? AND kind = ? AND external = ?`, who.Tenant, user, kind, external)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`DELETE FROM identities WHERE tenant = ? AND user_name = ? AND kind = ? AND external = ?`, who.Tenant, user, kind, external)
 		if err != nil {
 			return err
 		}
@@ -127,12 +128,12 @@ func (s *identityStore) RemoveIdentity(ctx context.Context, who app.Actor, user,
 		if err := homeTurns(t, kind, external, at); err != nil {
 			return err
 		}
-		return t.deed(at, who, "identity.remove", kind+"/"+external, map[string]any{"user": user}, nil)
+		return t.Deed(at, who, "identity.remove", kind+"/"+external, map[string]any{"user": user}, nil)
 	})
 }
 
 // homeTurns marks the home of somebody who is linked to an account, or is no more.
-func homeTurns(t *tx, kind, external string, at time.Time) error {
+func homeTurns(t *db.Tx, kind, external string, at time.Time) error {
 	team, person, _ := strings.Cut(external, "/")
-	return t.exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, micros(at), kind, team, person)
+	return t.Exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, db.Micros(at), kind, team, person)
 }

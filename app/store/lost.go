@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // compared narrows clusters c to those whose machines can be compared with what the provider has.
@@ -17,7 +18,7 @@ const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_
 
 // ExpectedMachines implements app.OrphanStore.
 func (s *operationStore) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error {
-	each := func(row scanner) error {
+	each := func(row db.Scanner) error {
 		var m app.ExpectedMachine
 		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked); err != nil {
 			return err
@@ -25,10 +26,10 @@ func (s *operationStore) ExpectedMachines(ctx context.Context, provider, tenant 
 		return f(m)
 	}
 	if clusters == nil {
-		return s.each(ctx, each, expectedMachines, provider, tenant, tenant)
+		return s.Each(ctx, each, expectedMachines, provider, tenant, tenant)
 	}
-	return inSets(len(clusters), func(from, size int) error {
-		return s.each(ctx, each, expectedMachines+` AND c.id IN (`+repeated(`?`, size)+`)`, append([]any{provider, tenant, tenant}, anys(clusters[from:from+size])...)...)
+	return db.InSets(len(clusters), func(from, size int) error {
+		return s.Each(ctx, each, expectedMachines+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, append([]any{provider, tenant, tenant}, db.Anys(clusters[from:from+size])...)...)
 	})
 }
 
@@ -37,13 +38,13 @@ const clustersChanged = `SELECT DISTINCT cluster FROM events WHERE seq > ? AND s
 
 // ClustersChanged implements app.OrphanStore.
 func (s *operationStore) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
-	if err := s.row(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
-		return nil, 0, wrapped(err)
+	if err := s.Row(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
+		return nil, 0, db.Wrapped(err)
 	}
 	if after < 0 {
 		return nil, latest, nil
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var id string
 		err := row.Scan(&id)
 		clusters = append(clusters, id)
@@ -55,24 +56,24 @@ func (s *operationStore) ClustersChanged(ctx context.Context, after int64) (clus
 // ComparedClusters implements app.OrphanStore.
 func (s *operationStore) ComparedClusters(ctx context.Context, clusters []string) (list []app.ComparedCluster, err error) {
 	at := map[string]int{}
-	err = inSets(len(clusters), func(from, size int) error {
-		ids := anys(clusters[from : from+size])
-		if err := s.each(ctx, func(row scanner) error {
+	err = db.InSets(len(clusters), func(from, size int) error {
+		ids := db.Anys(clusters[from : from+size])
+		if err := s.Each(ctx, func(row db.Scanner) error {
 			var lost bool
 			c, err := scanCluster(row, &lost)
 			at[c.ID] = len(list)
 			list = append(list, app.ComparedCluster{Cluster: c, Lost: lost})
 			return err
-		}, `SELECT `+clusterColumns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+repeated(`?`, size)+`)`, ids...); err != nil {
+		}, `SELECT `+clusterColumns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, ids...); err != nil {
 			return err
 		}
-		return s.each(ctx, func(row scanner) error {
+		return s.Each(ctx, func(row db.Scanner) error {
 			n, err := scanNode(row)
 			if i, ok := at[n.Cluster]; ok {
 				list[i].Nodes = append(list[i].Nodes, n)
 			}
 			return err
-		}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster IN (`+repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
+		}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster IN (`+db.Repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
 	})
 	return list, err
 }
@@ -82,40 +83,40 @@ func (s *operationStore) MarkNodes(ctx context.Context, tenant, cluster string, 
 	if len(lost)+len(found) == 0 {
 		return 0, nil
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		newly = 0
-		m := &many{Event: app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventNode}}
+		m := &db.EventBatch{Event: app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventNode}}
 		for _, set := range []struct {
 			names []string
 			at    int64
 			were  string
-		}{{lost, micros(now), `lost_at = 0 AND status IN ('created', 'ready')`}, {found, 0, `lost_at > 0`}} {
-			if err := inSets(len(set.names), func(from, size int) error {
-				args := append([]any{set.at, tenant, cluster}, anys(set.names[from:from+size])...)
-				return t.each(func(row scanner) error {
+		}{{lost, db.Micros(now), `lost_at = 0 AND status IN ('created', 'ready')`}, {found, 0, `lost_at > 0`}} {
+			if err := db.InSets(len(set.names), func(from, size int) error {
+				args := append([]any{set.at, tenant, cluster}, db.Anys(set.names[from:from+size])...)
+				return t.Each(func(row db.Scanner) error {
 					var node, status string
 					err := row.Scan(&node, &status)
-					m.changes = append(m.changes, told{"", node, status})
+					m.Changes = append(m.Changes, db.EventChange{"", node, status})
 					if set.at > 0 {
 						newly++
 					}
 					return err
-				}, `UPDATE nodes SET lost_at = ? WHERE tenant = ? AND cluster = ? AND `+set.were+` AND name IN (`+repeated(`?`, size)+`) RETURNING name, status`, args...)
+				}, `UPDATE nodes SET lost_at = ? WHERE tenant = ? AND cluster = ? AND `+set.were+` AND name IN (`+db.Repeated(`?`, size)+`) RETURNING name, status`, args...)
 			}); err != nil {
 				return err
 			}
 		}
-		if len(m.changes) == 0 {
+		if len(m.Changes) == 0 {
 			return nil
 		}
-		return tell(t, []*many{m})
+		return db.TellBatches(t, []*db.EventBatch{m})
 	})
 	return newly, err
 }
 
 // lostOf gives the nodes of a cluster whose machines are lost, the first of them by name and how many more.
-func lostOf(t *tx, cluster string) (names []string, err error) {
-	err = t.each(func(row scanner) error {
+func lostOf(t *db.Tx, cluster string) (names []string, err error) {
+	err = t.Each(func(row db.Scanner) error {
 		var name string
 		err := row.Scan(&name)
 		names = append(names, name)
@@ -125,12 +126,12 @@ func lostOf(t *tx, cluster string) (names []string, err error) {
 }
 
 // failLost makes a cluster that counts as active one that has lost machines, where an operation left them out.
-func failLost(t *tx, now time.Time, cluster string) (message string, err error) {
+func failLost(t *db.Tx, now time.Time, cluster string) (message string, err error) {
 	names, err := lostOf(t, cluster)
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	return app.LostWords(names), t.exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, micros(now), cluster)
+	return app.LostWords(names), t.Exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, db.Micros(now), cluster)
 }
 
 // untouched narrows clusters c to those to which nothing was done since they were found to have lost machines.
@@ -139,25 +140,25 @@ const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AN
 
 // MarkLost implements app.ClusterStore.
 func (s *operationStore) MarkLost(ctx context.Context, tenant, cluster, message string) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		if err := poolMachineLost(t, cluster, message); err != nil {
 			return err
 		}
-		n, err := t.count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
+		n, err := t.Count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
 			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
-			message, micros(time.Now()), tenant, cluster, message)
+			message, db.Micros(time.Now()), tenant, cluster, message)
 		if err != nil {
 			return err
 		}
 		var name, owner string
 		var status app.ClusterStatus
 		var pool int64
-		err = t.row(`SELECT name, owner, status, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &status, &pool)
-		if isNoRows(err) || err == nil && n == 0 && status != app.ClusterAsleep {
+		err = t.Row(`SELECT name, owner, status, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &status, &pool)
+		if db.IsNoRows(err) || err == nil && n == 0 && status != app.ClusterAsleep {
 			return nil
 		}
 		if err != nil {
-			return wrapped(err)
+			return db.Wrapped(err)
 		}
 		if n > 0 {
 			if err := checkSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
@@ -165,12 +166,12 @@ func (s *operationStore) MarkLost(ctx context.Context, tenant, cluster, message 
 			}
 		}
 		if pool == 0 { // those of pools are told of by their pool
-			if err := t.notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+			if err := t.Notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
 				Title: name + " lost machines.", Text: message}); err != nil {
 				return err
 			}
 		}
-		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
+		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
 			Status: string(status), Message: message})
 	})
 }

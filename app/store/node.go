@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const nodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
 	host_key, own_root, leaving, pool, taken_from, instead_of, lost_at`
 
-func scanNode(row scanner, more ...any) (app.Node, error) {
+func scanNode(row db.Scanner, more ...any) (app.Node, error) {
 	var n app.Node
 	var services, addresses []byte
 	var leaving, lost int64
@@ -19,7 +20,7 @@ func scanNode(row scanner, more ...any) (app.Node, error) {
 	if err != nil {
 		return n, err
 	}
-	n.Leaving, n.LostAt = leaving != 0, fromMicros(lost)
+	n.Leaving, n.LostAt = leaving != 0, db.FromMicros(lost)
 	if err := json.Unmarshal(services, &n.Services); err != nil {
 		return n, err
 	}
@@ -28,12 +29,12 @@ func scanNode(row scanner, more ...any) (app.Node, error) {
 
 // Nodes implements app.ClusterStore.
 func (s *clusterStore) Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error) {
-	return nodes(ctx, s.reads, tenant, cluster)
+	return nodes(ctx, s.Reads, tenant, cluster)
 }
 
-func nodes(ctx context.Context, from reader, tenant, cluster string) ([]app.Node, error) {
+func nodes(ctx context.Context, from db.Reader, tenant, cluster string) ([]app.Node, error) {
 	list := []app.Node{}
-	err := each(ctx, from, func(row scanner) error {
+	err := db.Each(ctx, from, func(row db.Scanner) error {
 		n, err := scanNode(row)
 		list = append(list, n)
 		return err

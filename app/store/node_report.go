@@ -6,21 +6,22 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // KeepNodeReports implements app.NodeReportStore.
 func (s *clusterStore) KeepNodeReports(ctx context.Context, w app.WorkerID, reports []app.FencedNodeReport) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		for _, r := range reports {
 			b, err := json.Marshal(r.Report)
 			if err != nil {
 				return fmt.Errorf("store: node report: %w", err)
 			}
-			err = t.exec(`INSERT INTO node_reports (cluster, node, tenant, at, report)
+			err = t.Exec(`INSERT INTO node_reports (cluster, node, tenant, at, report)
 				SELECT cluster, node, tenant, CAST(? AS BIGINT), CAST(? AS TEXT) FROM steps
 				WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'
 				ON CONFLICT (cluster, node) DO UPDATE SET at = excluded.at, report = excluded.report`,
-				micros(r.Report.At), string(b), r.Fence.Operation, r.Fence.Index, r.Fence.Attempt, w.Name, w.Tenant)
+				db.Micros(r.Report.At), string(b), r.Fence.Operation, r.Fence.Index, r.Fence.Attempt, w.Name, w.Tenant)
 			if err != nil {
 				return err
 			}
@@ -32,7 +33,7 @@ func (s *clusterStore) KeepNodeReports(ctx context.Context, w app.WorkerID, repo
 // NodeReports implements app.NodeReportStore.
 func (s *clusterStore) NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]app.NodeReport, error) {
 	list := []app.NodeReport{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var name, text string
 		if err := row.Scan(&name, &text); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // nodeSet are nodes that a transaction works on.
@@ -41,7 +42,7 @@ func (n *nodeSet) update(k ledger.Node, tenant string, stays bool, u app.NodeUpd
 }
 
 // loadNodes loads the nodes of claimed steps and of updates, and applies the updates.
-func loadNodes(t *tx, n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error {
+func loadNodes(t *db.Tx, n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error {
 	var all, machines []ledger.Node
 	asked := map[ledger.Node]bool{}
 	add := func(k ledger.Node, machine bool) {
@@ -63,7 +64,7 @@ func loadNodes(t *tx, n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error
 	}
 	row := newNodeRow()
 	found := map[ledger.Node]bool{}
-	err := t.eachKeyed(func(r scanner) error {
+	err := t.EachKeyed(func(r db.Scanner) error {
 		node, err := row.scan(r)
 		k := ledger.Node{Cluster: node.Cluster, Name: node.Name}
 		if w := n.of[k]; w != nil {
@@ -90,11 +91,11 @@ func loadNodes(t *tx, n *nodeSet, set *ledger.Set, claimed []*ledger.Step) error
 	return nil
 }
 
-func loadIntents(t *tx, n *nodeSet, nodes []ledger.Node) error {
+func loadIntents(t *db.Tx, n *nodeSet, nodes []ledger.Node) error {
 	var cluster, name, id string
 	var secret []byte
 	// The one that counts comes last, so that it stays.
-	return t.eachKeyed(func(r scanner) error {
+	return t.EachKeyed(func(r db.Scanner) error {
 		err := r.Scan(&cluster, &name, &id, &secret)
 		if w := n.of[ledger.Node{Cluster: cluster, Name: name}]; w != nil {
 			w.intent, w.secret = id, secret
@@ -143,21 +144,21 @@ func (w *nodeWork) apply(u nodeUpdate) {
 }
 
 // saveNodes writes what steps found out about their nodes, and tells of it. The nodes have been loaded.
-func saveNodes(t *tx, n *nodeSet) error {
+func saveNodes(t *db.Tx, n *nodeSet) error {
 	var ups []nodeUpdate
 	for _, u := range n.updates {
 		if n.of[u.node] != nil {
 			ups = append(ups, u)
 		}
 	}
-	err := t.execKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow, lo) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+	err := t.ExecKeyed(len(ups), `WITH v(c, n, st, mi, ad, us, po, hk, ow, lo) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE nodes SET status = v.st, machine_id = v.mi, addresses = v.ad, ssh_user = v.us, ssh_port = v.po, host_key = v.hk, own_root = v.ow, lost_at = v.lo
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any {
 		w, own := n.of[ups[i].node].node, 0
 		if w.OwnRoot {
 			own = 1
 		}
-		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, jsonText(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own, micros(w.LostAt))
+		return append(args, w.Cluster, w.Name, string(w.Status), w.MachineID, db.JSON(w.Addresses), w.SSHUser, w.SSHPort, w.HostKey, own, db.Micros(w.LostAt))
 	})
 	if err != nil {
 		return err
@@ -166,29 +167,29 @@ func saveNodes(t *tx, n *nodeSet) error {
 		return err
 	}
 	var made []nodeUpdate
-	of := map[string]*many{}
-	var news []*many
+	of := map[string]*db.EventBatch{}
+	var news []*db.EventBatch
 	for _, u := range ups {
 		if u.Machine != nil && n.of[u.node].intent != "" {
 			made = append(made, u)
 		}
 		m := of[u.node.Cluster]
 		if m == nil {
-			m = &many{Event: app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}}
+			m = &db.EventBatch{Event: app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}}
 			of[u.node.Cluster], news = m, append(news, m)
 		}
-		m.changes = append(m.changes, told{"", u.node.Name, string(n.of[u.node].node.Status)})
+		m.Changes = append(m.Changes, db.EventChange{"", u.node.Name, string(n.of[u.node].node.Status)})
 	}
-	if err := t.execKeyed(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
+	if err := t.ExecKeyed(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
 		func(args []any, i int) []any { return append(args, n.of[made[i].node].intent, made[i].Machine.ID) }); err != nil {
 		return err
 	}
-	return tell(t, news)
+	return db.TellBatches(t, news)
 }
 
 // endGone ends what nodes had whose machines are proven to be gone. It comes before the next step of such a node is handed out,
 // which may be to make the machine anew, under an intent of its own.
-func endGone(t *tx, n *nodeSet) error {
+func endGone(t *db.Tx, n *nodeSet) error {
 	for _, u := range n.updates {
 		if n.of[u.node] == nil || !u.Gone {
 			continue
@@ -206,8 +207,8 @@ func endGone(t *tx, n *nodeSet) error {
 }
 
 // endNode ends what a node had: its machine is proven to be gone. The host key stays where the node may be made anew.
-func endNode(t *tx, now time.Time, n ledger.Node, stays bool) error {
-	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, micros(now), n.Cluster, n.Name); err != nil {
+func endNode(t *db.Tx, now time.Time, n ledger.Node, stays bool) error {
+	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, db.Micros(now), n.Cluster, n.Name); err != nil {
 		return err
 	}
 	if err := nodeGone(t, now, n.Cluster, n.Name); err != nil {
@@ -216,7 +217,7 @@ func endNode(t *tx, now time.Time, n ledger.Node, stays bool) error {
 	if stays {
 		return nil
 	}
-	return t.exec(`UPDATE nodes SET secret = ? WHERE cluster = ? AND name = ?`, []byte{}, n.Cluster, n.Name)
+	return t.Exec(`UPDATE nodes SET secret = ? WHERE cluster = ? AND name = ?`, []byte{}, n.Cluster, n.Name)
 }
 
 // nodeRow is a row of nodeColumns on its way. It is used again for each row.
@@ -234,13 +235,13 @@ func newNodeRow() *nodeRow {
 	return r
 }
 
-func (r *nodeRow) scan(row scanner) (app.Node, error) {
+func (r *nodeRow) scan(row db.Scanner) (app.Node, error) {
 	if err := row.Scan(r.dest...); err != nil {
 		return app.Node{}, err
 	}
 	n := app.Node{Cluster: r.cluster, Name: r.name, Hostname: r.hostname, Hardware: r.hardware, Image: r.image, Zone: r.zone, Status: app.NodeStatus(r.status),
 		MachineID: r.machine, SSHUser: r.user, SSHPort: int(r.port), HostKey: r.key, OwnRoot: r.own != 0, Leaving: r.leaving != 0,
-		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead, LostAt: fromMicros(r.lost)}
+		Pool: r.pool, TakenFrom: r.taken, InsteadOf: r.instead, LostAt: db.FromMicros(r.lost)}
 	// Most nodes of a cluster have the same services.
 	services, known := r.last[r.services]
 	if !known {

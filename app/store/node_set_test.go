@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"maps"
+	"muster/app/store/db"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,9 +14,9 @@ func TestPlainTexts(t *testing.T) {
 	letters := rapid.StringOf(rapid.SampledFrom([]rune(`ab:.",{} \é<` + "\n")))
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.MapOf(letters, letters).Draw(t, "addresses")
-		got, plain := plainTexts(jsonText(want))
+		got, plain := plainTexts(db.JSON(want))
 		if plain && !maps.Equal(got, want) {
-			t.Fatalf("%s is read as %q", jsonText(want), got)
+			t.Fatalf("%s is read as %q", db.JSON(want), got)
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 const operationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
@@ -29,8 +30,8 @@ func (o *operationRow) value() ledger.Operation {
 	v := ledger.Operation{
 		Operation: app.Operation{ID: o.id, Tenant: o.tenant, Cluster: o.cluster, Kind: app.OperationKind(o.kind), Status: app.OperationStatus(o.status),
 			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), Undoes: o.undoes, Requester: o.requester, Message: o.message,
-			Total: int(o.total), Done: int(o.done), CreatedAt: fromMicros(o.created), StartedAt: fromMicros(o.started), EndedAt: fromMicros(o.ended),
-			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: fromMicros(o.held), AtLeast: int(o.least),
+			Total: int(o.total), Done: int(o.done), CreatedAt: db.FromMicros(o.created), StartedAt: db.FromMicros(o.started), EndedAt: db.FromMicros(o.ended),
+			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: db.FromMicros(o.held), AtLeast: int(o.least),
 			NoTopUp: o.noTopUp != 0, Expects: o.expects(), Trace: o.trace},
 		Unfinished: int(o.unfinished), Active: int(o.active), Queued: int(o.queued), Running: int(o.running), Claims: o.claims,
 	}
@@ -53,12 +54,12 @@ func (o *operationRow) operation() app.Operation { return o.value().Operation }
 
 // Operations implements app.Ledger.
 func (s *clusterStore) Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error) {
-	return operations(ctx, s.reads, tenant, cluster)
+	return operations(ctx, s.Reads, tenant, cluster)
 }
 
-func operations(ctx context.Context, from reader, tenant, cluster string) ([]app.Operation, error) {
+func operations(ctx context.Context, from db.Reader, tenant, cluster string) ([]app.Operation, error) {
 	ops := []app.Operation{}
-	err := each(ctx, from, func(row scanner) error {
+	err := db.Each(ctx, from, func(row db.Scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
 		ops = append(ops, o.operation())
@@ -68,10 +69,10 @@ func operations(ctx context.Context, from reader, tenant, cluster string) ([]app
 }
 
 // loadOperations loads operations by id, in the order of the ids. Those that there are not are left out.
-func loadOperations(t *tx, ids []int64) (ops []ledger.Operation, err error) {
+func loadOperations(t *db.Tx, ids []int64) (ops []ledger.Operation, err error) {
 	var o operationRow
 	dest := o.dest()
-	err = t.eachOf(func(row scanner) error {
+	err = t.EachOf(func(row db.Scanner) error {
 		err := row.Scan(dest...)
 		ops = append(ops, o.value())
 		return err
@@ -81,7 +82,7 @@ func loadOperations(t *tx, ids []int64) (ops []ledger.Operation, err error) {
 }
 
 // operation loads one operation, or ENotFound.
-func operation(t *tx, id int64) (ledger.Operation, error) {
+func operation(t *db.Tx, id int64) (ledger.Operation, error) {
 	ops, err := loadOperations(t, []int64{id})
 	if err == nil && len(ops) == 0 {
 		err = app.Errorf(app.ENotFound, "There is no operation %d.", id)
@@ -94,7 +95,7 @@ func operation(t *tx, id int64) (ledger.Operation, error) {
 
 // FailedDeletes implements app.Ledger. A roll-back gives machines back as well.
 func (s *clusterStore) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
 		ops = append(ops, o.operation())
@@ -103,6 +104,6 @@ func (s *clusterStore) FailedDeletes(ctx context.Context, now time.Time, least, 
 		AND (o.ended_at + CASE WHEN o.ended_at - o.created_at > ? THEN ? WHEN o.ended_at - o.created_at < ? THEN ?
 			ELSE o.ended_at - o.created_at END <= ? OR o.ended_at > ?)
 		AND o.followed_by = 0 ORDER BY o.ended_at LIMIT ?`,
-		most.Microseconds(), most.Microseconds(), least.Microseconds(), least.Microseconds(), micros(now), micros(now.Add(ledger.FarFuture)), limit)
+		most.Microseconds(), most.Microseconds(), least.Microseconds(), least.Microseconds(), db.Micros(now), db.Micros(now.Add(ledger.FarFuture)), limit)
 	return ops, err
 }

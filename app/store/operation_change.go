@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // changeText is one side of a change as it is kept, without the definition.
@@ -43,16 +44,16 @@ func (c changeText) value() app.ClusterChange {
 }
 
 // checkFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
-func checkFollows(t *tx, n app.NewOperation) error {
+func checkFollows(t *db.Tx, n app.NewOperation) error {
 	if n.Change == nil && n.Follows == 0 {
 		return nil
 	}
 	op := n.Operation
 	var id int64
 	var kind, status string
-	err := t.row(`SELECT id, kind, status FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling')
+	err := t.Row(`SELECT id, kind, status FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling')
 		ORDER BY id LIMIT 1`, op.Cluster).Scan(&id, &kind, &status)
-	if !isNoRows(err) {
+	if !db.IsNoRows(err) {
 		if err != nil {
 			return err
 		}
@@ -63,9 +64,9 @@ func checkFollows(t *tx, n app.NewOperation) error {
 	if n.Follows == 0 {
 		return nil
 	}
-	err = t.row(`SELECT id, kind FROM operations WHERE cluster = ? AND id > ? AND started_at > 0 ORDER BY id DESC LIMIT 1`, op.Cluster, n.Follows).
+	err = t.Row(`SELECT id, kind FROM operations WHERE cluster = ? AND id > ? AND started_at > 0 ORDER BY id DESC LIMIT 1`, op.Cluster, n.Follows).
 		Scan(&id, &kind)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
@@ -78,13 +79,13 @@ func checkFollows(t *tx, n app.NewOperation) error {
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
 // operation has its row, and no step of it has begun. It gives what the audit is to say.
-func (s *operationStore) change(t *tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
+func (s *operationStore) change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
 	var sealed []byte
-	cluster, err := scanCluster(t.row(`SELECT `+clusterColumns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
+	cluster, err := scanCluster(t.Row(`SELECT `+clusterColumns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterError(err, op.Cluster); err != nil {
 		return "", err
 	}
-	before, err := s.unseal(sealed, definitionPlace(op.Cluster))
+	before, err := s.Unseal(sealed, db.DefinitionPlace(op.Cluster))
 	if err != nil {
 		return "", err
 	}
@@ -114,12 +115,12 @@ func (s *operationStore) change(t *tx, op app.Operation, c app.ClusterChange) (d
 	if made.Reserved != nil {
 		reserves = 1
 	}
-	if err := t.exec(`INSERT INTO changes (operation, tenant, cluster, definition, sealed_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
-		op.ID, op.Tenant, op.Cluster, s.sealChange(kept, op.ID), jsonText(was), jsonText(made), reserves); err != nil {
+	if err := t.Exec(`INSERT INTO changes (operation, tenant, cluster, definition, sealed_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
+		op.ID, op.Tenant, op.Cluster, s.SealChange(kept, op.ID), db.JSON(was), db.JSON(made), reserves); err != nil {
 		return "", err
 	}
-	if err := t.exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, sealed_definition = ? WHERE id = ?`,
-		c.Template, c.Size, jsonText(c.Services), c.CostPerHour, s.sealDefinition(after, op.Cluster), op.Cluster); err != nil {
+	if err := t.Exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, sealed_definition = ? WHERE id = ?`,
+		c.Template, c.Size, db.JSON(c.Services), c.CostPerHour, s.SealDefinition(after, op.Cluster), op.Cluster); err != nil {
 		return "", err
 	}
 	if err := useResources(t, op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
@@ -131,7 +132,7 @@ func (s *operationStore) change(t *tx, op app.Operation, c app.ClusterChange) (d
 	if err := keepHealth(t, op.CreatedAt, cluster, c.Definition.Health); err != nil {
 		return "", err
 	}
-	return jsonText(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
+	return db.JSON(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
 }
 
 // audited is what the audit says of one side of a change: how many nodes, not which.
@@ -140,7 +141,7 @@ func (c changeText) audited() map[string]any {
 }
 
 // reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
-func reserveChange(t *tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
+func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
 	had, err := reserved(t, op.Tenant, op.Cluster, 0)
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +162,7 @@ func reserveChange(t *tx, op app.Operation, c app.Cluster, want app.Reservation)
 
 // nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving
 // already. EConflict where one of them is not there.
-func nodesBefore(t *tx, cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
+func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
 	services = map[string][]string{}
 	touched := map[string]bool{}
 	for name := range c.Nodes {
@@ -171,7 +172,7 @@ func nodesBefore(t *tx, cluster string, c app.ClusterChange) (services map[strin
 		touched[name] = true
 	}
 	row := newNodeRow()
-	if err := t.each(func(r scanner) error {
+	if err := t.Each(func(r db.Scanner) error {
 		n, err := row.scan(r)
 		if n.Leaving {
 			leaving = append(leaving, n.Name)
@@ -193,10 +194,10 @@ func nodesBefore(t *tx, cluster string, c app.ClusterChange) (services map[strin
 }
 
 // changeNodes writes the nodes that are new, that have other services, and that leave.
-func (s *operationStore) changeNodes(t *tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
+func (s *operationStore) changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
 	// Nodes that are gone for good do not keep their names.
 	taken := ""
-	if err := t.eachOf(func(row scanner) error { return row.Scan(&taken) }, len(c.New),
+	if err := t.EachOf(func(row db.Scanner) error { return row.Scan(&taken) }, len(c.New),
 		`WITH f(n) AS (VALUES `, `(?)`, `) SELECT d.name FROM f CROSS JOIN nodes d WHERE d.cluster = ? AND d.name = f.n AND d.leaving < 2`,
 		func(args []any, i int) []any { return append(args, c.New[i].Node.Name) }, op.Cluster); err != nil {
 		return err
@@ -206,12 +207,12 @@ func (s *operationStore) changeNodes(t *tx, op app.Operation, cluster app.Cluste
 			Hint: "Look at the new preview and ask again."}
 	}
 	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "node_facts WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
-		if err := inSets(len(c.New), func(from, size int) error {
+		if err := db.InSets(len(c.New), func(from, size int) error {
 			args := []any{op.Cluster}
 			for _, n := range c.New[from : from+size] {
 				args = append(args, n.Node.Name)
 			}
-			return t.exec(`DELETE FROM `+table+` IN (`+repeated(`?`, size)+`)`, args...)
+			return t.Exec(`DELETE FROM `+table+` IN (`+db.Repeated(`?`, size)+`)`, args...)
 		}); err != nil {
 			return err
 		}
@@ -220,17 +221,17 @@ func (s *operationStore) changeNodes(t *tx, op app.Operation, cluster app.Cluste
 		return err
 	}
 	names := slices.SortedFunc(maps.Keys(c.Nodes), byNumber)
-	if err := t.execSet(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
+	if err := t.ExecSet(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
 		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
 			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
 			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
 			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0,
 			lost_at = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
-		func(args []any, i int) []any { return append(args, op.Cluster, names[i], jsonText(c.Nodes[names[i]])) }); err != nil {
+		func(args []any, i int) []any { return append(args, op.Cluster, names[i], db.JSON(c.Nodes[names[i]])) }); err != nil {
 		return err
 	}
-	if err := t.execSet(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
+	if err := t.ExecSet(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
 		WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any { return append(args, op.Cluster, c.Leaving[i]) }); err != nil {
 		return err
 	}
@@ -248,21 +249,21 @@ func byNumber(a, b string) int {
 }
 
 // tellNodes tells those who watch of nodes that are new.
-func tellNodes(t *tx, op app.Operation, c app.ClusterChange) error {
+func tellNodes(t *db.Tx, op app.Operation, c app.ClusterChange) error {
 	if len(c.New) == 0 {
 		return nil
 	}
-	m := &many{Event: app.Event{At: op.CreatedAt, Tenant: op.Tenant, Cluster: op.Cluster, Operation: op.ID, Kind: app.EventNode}}
+	m := &db.EventBatch{Event: app.Event{At: op.CreatedAt, Tenant: op.Tenant, Cluster: op.Cluster, Operation: op.ID, Kind: app.EventNode}}
 	for _, n := range c.New {
-		m.changes = append(m.changes, told{"", n.Node.Name, string(n.Node.Status)})
+		m.Changes = append(m.Changes, db.EventChange{"", n.Node.Name, string(n.Node.Status)})
 	}
-	return tell(t, []*many{m})
+	return db.TellBatches(t, []*db.EventBatch{m})
 }
 
 // changeDone ends what amendments of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
 // the cluster has now, and the nodes that were given back, or never made, are gone for good. One whose machine may be there stays,
 // whatever the plan said.
-func changeDone(t *tx, now time.Time, o app.Operation) error {
+func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
 	if o.Kind == app.OperationCreate || o.Kind == app.OperationDelete {
 		return nil
 	}
@@ -271,26 +272,26 @@ func changeDone(t *tx, now time.Time, o app.Operation) error {
 		return err
 	}
 	if r != nil {
-		if err := t.exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
+		if err := t.Exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
 			r.Nodes, r.CPU, r.CostPerHour, o.Cluster); err != nil {
 			return err
 		}
 	}
-	if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND asked = 0
+	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND asked = 0
 		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.leaving = 1 AND n.status = 'planned')`,
-		micros(now), o.Cluster, o.Cluster); err != nil {
+		db.Micros(now), o.Cluster, o.Cluster); err != nil {
 		return err
 	}
-	return t.exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
+	return t.Exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
 		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
 }
 
 // reservedLast gives what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
 // failed before it and which it has brought to an end. It is nil where none said anything.
-func reservedLast(t *tx, o app.Operation) (*reservedText, error) {
+func reservedLast(t *db.Tx, o app.Operation) (*reservedText, error) {
 	var text []byte
-	err := t.row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
-	if isNoRows(err) {
+	err := t.Row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -307,24 +308,24 @@ func reservedLast(t *tx, o app.Operation) (*reservedText, error) {
 func (s *operationStore) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
 	var sealed []byte
 	var change int64
-	err = s.row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
+	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
 		LEFT JOIN changes h ON h.operation = (SELECT min(n.operation) FROM changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.sealed_definition) > 0)
 		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
 	if err = clusterError(err, cluster); err != nil {
 		return d, err
 	}
-	at := definitionPlace(cluster)
+	at := db.DefinitionPlace(cluster)
 	if change != 0 {
-		at = changePlace(change)
+		at = db.ChangePlace(change)
 	}
-	return d, s.openJSON(sealed, at, &d)
+	return d, s.OpenJSON(sealed, at, &d)
 }
 
 // LeftBy implements app.ClusterStore.
 func (s *operationStore) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
 	var was []byte
-	err = s.row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
+	if db.IsNoRows(err) {
 		now, err := s.clusters.Cluster(ctx, tenant, cluster)
 		if err != nil {
 			return c, err
@@ -350,14 +351,14 @@ func (s *operationStore) Definitions(ctx context.Context, tenant, cluster string
 		return nil, err
 	}
 	list := []app.Definition{now}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var operation int64
 		var sealed []byte
 		if err := row.Scan(&operation, &sealed); err != nil {
 			return err
 		}
 		var d app.Definition
-		if err := s.openJSON(sealed, changePlace(operation), &d); err != nil {
+		if err := s.OpenJSON(sealed, db.ChangePlace(operation), &d); err != nil {
 			return err
 		}
 		list = append(list, d)
@@ -371,7 +372,7 @@ func (s *operationStore) Definitions(ctx context.Context, tenant, cluster string
 func (s *operationStore) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
 	var sealed []byte
 	var changes int64
-	err := s.row(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
+	err := s.Row(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
 		tenant, cluster).Scan(&sealed, &changes)
 	if err = clusterError(err, cluster); err != nil {
 		return "", err
@@ -384,9 +385,9 @@ func (s *operationStore) DefinitionState(ctx context.Context, tenant, cluster st
 func (s *operationStore) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after app.ClusterChange, err error) {
 	var cluster string
 	var was, made []byte
-	err = s.row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
+	err = s.Row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
 		Scan(&cluster, &was, &made)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return before, after, app.Errorf(app.ENotFound, "Operation %d has changed nothing of its cluster.", operation)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // planRows gives a set the rows of a plan that is not written yet. It implements ledger.Rows.
@@ -80,13 +81,13 @@ func (p *planRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
 func (p *planRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }
 
 // insertSteps writes the plan, with what the set has changed of it.
-func insertSteps(t *tx, p *planRows, set *ledger.Set) error {
+func insertSteps(t *db.Tx, p *planRows, set *ledger.Set) error {
 	if err := set.Err(); err != nil {
 		return err
 	}
 	steps := p.plan.Steps
 	var asked []*ledger.Step
-	err := t.execSet(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
+	err := t.ExecSet(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
 			ended_at, pace, ask_for, ask_go_on, queued_at, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
@@ -102,8 +103,8 @@ func insertSteps(t *tx, p *planRows, set *ledger.Set) error {
 				}
 			}
 			if st := set.Step(ledger.Key{Operation: p.op.ID, Index: i}); st != nil {
-				state, left, ended, queued = st.State, st.NeedsLeft, micros(st.EndedAt), micros(st.Queued)
-				t.queued = t.queued || state == app.StepQueued
+				state, left, ended, queued = st.State, st.NeedsLeft, db.Micros(st.EndedAt), db.Micros(st.Queued)
+				t.Queued = t.Queued || state == app.StepQueued
 				if state == app.StepAsked {
 					asked = append(asked, st)
 				}
@@ -130,7 +131,7 @@ func insertSteps(t *tx, p *planRows, set *ledger.Set) error {
 			edges = append(edges, [2]int32{int32(from), to})
 		}
 	}
-	return t.execSet(len(edges), `INSERT INTO edges (operation, from_idx, to_idx) VALUES `, `(?, ?, ?)`, ``, func(args []any, i int) []any {
+	return t.ExecSet(len(edges), `INSERT INTO edges (operation, from_idx, to_idx) VALUES `, `(?, ?, ?)`, ``, func(args []any, i int) []any {
 		return append(args, p.op.ID, edges[i][0], edges[i][1])
 	})
 }

@@ -7,11 +7,12 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // SubmitOperation implements app.Ledger.
 func (s *operationStore) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		standing, err := checkStanding(t, n)
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func (s *operationStore) SubmitOperation(ctx context.Context, n app.NewOperation
 			return err
 		}
 		if n.Operation.Kind != app.OperationCompare { // what was found before is not so for long
-			if err := t.exec(`DELETE FROM service_changes WHERE cluster = ?`, n.Operation.Cluster); err != nil {
+			if err := t.Exec(`DELETE FROM service_changes WHERE cluster = ?`, n.Operation.Cluster); err != nil {
 				return err
 			}
 		}
@@ -45,13 +46,13 @@ func (s *operationStore) SubmitOperation(ctx context.Context, n app.NewOperation
 
 // callOffCreate calls a create off that waits for a hook when the cluster is to be deleted: nothing was made, so there is nothing to
 // give back. It gives the create, or one without a number where there is none.
-func callOffCreate(t *tx, op app.Operation) (app.Operation, error) {
+func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 	if op.Kind != app.OperationDelete {
 		return app.Operation{}, nil
 	}
 	var id int64
-	err := t.row(`SELECT id FROM operations WHERE cluster = ? AND kind = 'create' AND status = 'waiting' AND held > 0`, op.Cluster).Scan(&id)
-	if isNoRows(err) {
+	err := t.Row(`SELECT id FROM operations WHERE cluster = ? AND kind = 'create' AND status = 'waiting' AND held > 0`, op.Cluster).Scan(&id)
+	if db.IsNoRows(err) {
 		return app.Operation{}, nil
 	}
 	if err != nil {
@@ -62,18 +63,18 @@ func callOffCreate(t *tx, op app.Operation) (app.Operation, error) {
 }
 
 // checkStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
-func checkStanding(t *tx, n app.NewOperation) (*operationRow, error) {
+func checkStanding(t *db.Tx, n app.NewOperation) (*operationRow, error) {
 	op := n.Operation
 	var deleted int64
-	err := t.row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
+	err := t.Row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
 	if err := clusterError(err, op.Cluster); err != nil {
 		return nil, err
 	}
 	if op.Kind == app.OperationDelete {
 		o := &operationRow{}
-		err := t.row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
+		err := t.Row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
 			AND o.status IN ('waiting', 'running', 'succeeded') ORDER BY o.id DESC LIMIT 1`, op.Cluster).Scan(o.dest()...)
-		if !isNoRows(err) {
+		if !db.IsNoRows(err) {
 			return o, err
 		}
 	}
@@ -91,7 +92,7 @@ func checkStanding(t *tx, n app.NewOperation) (*operationRow, error) {
 
 // checkUndo refuses a roll-back of what has not ended, or of what something else has followed, and one whose plan does not
 // give back all that was begun to be made: more has happened since it was planned.
-func checkUndo(t *tx, n app.NewOperation) error {
+func checkUndo(t *db.Tx, n app.NewOperation) error {
 	op := n.Operation
 	undone, err := operation(t, op.Undoes)
 	if err != nil {
@@ -113,7 +114,7 @@ func checkUndo(t *tx, n app.NewOperation) error {
 	if n.Change == nil {
 		// Its steps would undo what the operation did, and the cluster's rows would still say that it was done.
 		var changed bool
-		if err := t.row(`SELECT EXISTS (SELECT 1 FROM changes WHERE operation = ?)`, undone.ID).Scan(&changed); err != nil {
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM changes WHERE operation = ?)`, undone.ID).Scan(&changed); err != nil {
 			return err
 		}
 		if changed {
@@ -125,7 +126,7 @@ func checkUndo(t *tx, n app.NewOperation) error {
 		back[s.Node] = back[s.Node] || s.Action == app.ActionDelete
 	}
 	left := ""
-	err = t.each(func(row scanner) error {
+	err = t.Each(func(row db.Scanner) error {
 		var node string
 		err := row.Scan(&node)
 		if !back[node] {
@@ -143,11 +144,11 @@ func checkUndo(t *tx, n app.NewOperation) error {
 }
 
 // later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
-func later(t *tx, o ledger.Operation) (*ledger.Operation, error) {
+func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
 	var l operationRow
-	err := t.row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
+	err := t.Row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
 		ORDER BY o.id DESC LIMIT 1`, o.Cluster, o.ID).Scan(l.dest()...)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	v := l.value()
@@ -155,10 +156,10 @@ func later(t *tx, o ledger.Operation) (*ledger.Operation, error) {
 }
 
 // submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
-func (s *operationStore) submit(t *tx, n app.NewOperation) (app.Operation, error) {
+func (s *operationStore) submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
-	op.Expects, op.Trace = n.Plan.Expects, t.trace
+	op.Expects, op.Trace = n.Plan.Expects, t.Trace
 	hooks, waits, err := hooksBefore(t, n)
 	if err != nil {
 		return op, err
@@ -172,16 +173,16 @@ func (s *operationStore) submit(t *tx, n app.NewOperation) (app.Operation, error
 	if op.NoTopUp {
 		noTopUp = 1
 	}
-	err = t.row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
+	err = t.Row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
 			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, at_least, no_top_up, trace)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
 		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
 		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),
-		op.Expects.Guessed.Microseconds(), op.Expects.Runs, micros(op.CreatedAt), op.AtLeast, noTopUp, op.Trace).Scan(&op.ID)
+		op.Expects.Guessed.Microseconds(), op.Expects.Runs, db.Micros(op.CreatedAt), op.AtLeast, noTopUp, op.Trace).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
-	if err := t.exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
+	if err := t.Exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
 		return op, err
 	}
 	detail := op.PlanHash
@@ -190,7 +191,7 @@ func (s *operationStore) submit(t *tx, n app.NewOperation) (app.Operation, error
 			return op, err
 		}
 	}
-	if err := t.audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
+	if err := t.Audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
 		return op, err
 	}
 	if err := beginGoOn(t, op, n); err != nil {
@@ -238,10 +239,10 @@ func (s *operationStore) submit(t *tx, n app.NewOperation) (app.Operation, error
 }
 
 // before gives the cluster's oldest operation that has not ended; 0 for none.
-func before(t *tx, cluster string) (id int64, err error) {
-	err = t.row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
+func before(t *db.Tx, cluster string) (id int64, err error) {
+	err = t.Row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
 		cluster).Scan(&id)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, nil
 	}
 	return id, err
@@ -249,9 +250,9 @@ func before(t *tx, cluster string) (id int64, err error) {
 
 // cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
 // running steps have.
-func cancelOthers(t *tx, op app.Operation) error {
+func cancelOthers(t *db.Tx, op app.Operation) error {
 	var ids []int64
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var id int64
 		err := row.Scan(&id)
 		ids = append(ids, id)
@@ -271,7 +272,7 @@ func cancelOthers(t *tx, op app.Operation) error {
 }
 
 // startNext starts the cluster's oldest waiting operation, unless one is under way.
-func startNext(t *tx, now time.Time, cluster string) error {
+func startNext(t *db.Tx, now time.Time, cluster string) error {
 	id, err := before(t, cluster)
 	if err != nil || id == 0 {
 		return err

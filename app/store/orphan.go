@@ -7,28 +7,29 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
 	first_seen, last_seen, sightings, gone_at, decision, decided, error`
 
-func scanOrphan(row scanner) (app.Orphan, error) {
+func scanOrphan(row db.Scanner) (app.Orphan, error) {
 	var o app.Orphan
 	var made, first, last, gone int64
 	err := row.Scan(&o.ID, &o.Provider, &o.Machine, &o.Hostname, &o.Zone, &o.Tenant, &o.Cluster, &o.Node, &o.Intent, &o.Kind, &o.Price,
 		&made, &first, &last, &o.Sightings, &gone, &o.Decision, &o.Decided, &o.Error)
-	o.MadeAt, o.FirstSeen, o.LastSeen, o.GoneAt = fromMicros(made), fromMicros(first), fromMicros(last), fromMicros(gone)
+	o.MadeAt, o.FirstSeen, o.LastSeen, o.GoneAt = db.FromMicros(made), db.FromMicros(first), db.FromMicros(last), db.FromMicros(gone)
 	return o, err
 }
 
 // HoldAccount implements app.OrphanStore.
 func (s *fleetStore) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (held bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		n, err := t.count(`INSERT INTO accounts (provider, holder, held_until, began_at, ended_at, machines, orphans, deleted, held_back, lost, error)
+	err = s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`INSERT INTO accounts (provider, holder, held_until, began_at, ended_at, machines, orphans, deleted, held_back, lost, error)
 			VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0, '')
 			ON CONFLICT (provider) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until, began_at = excluded.began_at
 			WHERE accounts.held_until <= ? OR accounts.held_until > ? OR accounts.holder = excluded.holder`,
-			provider, holder, micros(now.Add(hold)), micros(now), micros(now), micros(now.Add(ledger.FarFuture)))
+			provider, holder, db.Micros(now.Add(hold)), db.Micros(now), db.Micros(now), db.Micros(now.Add(ledger.FarFuture)))
 		held = n > 0
 		return err
 	})
@@ -37,21 +38,21 @@ func (s *fleetStore) HoldAccount(ctx context.Context, provider, holder string, n
 
 // EndPass implements app.OrphanStore.
 func (s *fleetStore) EndPass(ctx context.Context, holder string, a app.Account) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE accounts SET held_until = 0, ended_at = ?, machines = ?, orphans = ?, deleted = ?, held_back = ?, lost = ?, error = ?
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE accounts SET held_until = 0, ended_at = ?, machines = ?, orphans = ?, deleted = ?, held_back = ?, lost = ?, error = ?
 			WHERE provider = ? AND holder = ?`,
-			micros(a.EndedAt), a.Machines, a.Orphans, a.Deleted, a.HeldBack, a.Lost, a.Error, a.Provider, holder)
+			db.Micros(a.EndedAt), a.Machines, a.Orphans, a.Deleted, a.HeldBack, a.Lost, a.Error, a.Provider, holder)
 	})
 }
 
 // Accounts implements app.OrphanStore. Those of tenants that were deleted are over.
 func (s *fleetStore) Accounts(ctx context.Context) ([]app.Account, error) {
 	list := []app.Account{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var a app.Account
 		var began, ended int64
 		err := row.Scan(&a.Provider, &began, &ended, &a.Machines, &a.Orphans, &a.Deleted, &a.HeldBack, &a.Lost, &a.Error)
-		a.BeganAt, a.EndedAt = fromMicros(began), fromMicros(ended)
+		a.BeganAt, a.EndedAt = db.FromMicros(began), db.FromMicros(ended)
 		list = append(list, a)
 		return err
 	}, `SELECT provider, began_at, ended_at, machines, orphans, deleted, held_back, lost, error FROM accounts
@@ -62,7 +63,7 @@ func (s *fleetStore) Accounts(ctx context.Context) ([]app.Account, error) {
 
 // OrderedAccounts implements app.OrphanStore.
 func (s *fleetStore) OrderedAccounts(ctx context.Context) (names []string, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var name string
 		err := row.Scan(&name)
 		names = append(names, name)
@@ -76,11 +77,11 @@ const orphanMemory = 30 * 24 * time.Hour
 
 // SeeOrphans implements app.OrphanStore.
 func (s *fleetStore) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) (list []app.Orphan, err error) {
-	at := micros(now)
-	err = s.write(ctx, func(t *tx) error {
+	at := db.Micros(now)
+	err = s.Write(ctx, func(t *db.Tx) error {
 		list = []app.Orphan{}
 		for _, o := range seen {
-			err := t.exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+			err := t.Exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
 					first_seen, last_seen, sightings, gone_at, decision, decided, error)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, '', '', '')
 				ON CONFLICT (id) DO UPDATE SET hostname = excluded.hostname, zone = excluded.zone, tenant = excluded.tenant,
@@ -92,37 +93,37 @@ func (s *fleetStore) SeeOrphans(ctx context.Context, provider string, now time.T
 					decided = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decided END,
 					error = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.error END, gone_at = 0`,
 				app.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
-				micros(o.MadeAt), at, at)
+				db.Micros(o.MadeAt), at, at)
 			if err != nil {
 				return err
 			}
 		}
-		if err := t.exec(`UPDATE orphans SET gone_at = ? WHERE provider = ? AND gone_at = 0 AND last_seen <> ?`, at, provider, at); err != nil {
+		if err := t.Exec(`UPDATE orphans SET gone_at = ? WHERE provider = ? AND gone_at = 0 AND last_seen <> ?`, at, provider, at); err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM orphans WHERE gone_at > 0 AND gone_at < ?`, micros(now.Add(-orphanMemory))); err != nil {
+		if err := t.Exec(`DELETE FROM orphans WHERE gone_at > 0 AND gone_at < ?`, db.Micros(now.Add(-orphanMemory))); err != nil {
 			return err
 		}
-		return t.each(func(row scanner) error {
+		return t.Each(func(row db.Scanner) error {
 			o, err := scanOrphan(row)
 			list = append(list, o)
 			return err
 		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
 	})
 	if err == nil && len(list)+len(seen) > 0 {
-		s.notify(app.WatchEverything)
+		s.WakeWatchers(app.WatchEverything)
 	}
 	return list, err
 }
 
 // OrphanDeleted implements app.OrphanStore.
 func (s *fleetStore) OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		if failure != "" {
-			return t.exec(`UPDATE orphans SET error = ? WHERE id = ? AND gone_at = 0`, failure, id)
+			return t.Exec(`UPDATE orphans SET error = ? WHERE id = ? AND gone_at = 0`, failure, id)
 		}
-		o, err := scanOrphan(t.row(`UPDATE orphans SET gone_at = ?, error = '' WHERE id = ? AND gone_at = 0 RETURNING `+orphanColumns, micros(now), id))
-		if isNoRows(err) {
+		o, err := scanOrphan(t.Row(`UPDATE orphans SET gone_at = ?, error = '' WHERE id = ? AND gone_at = 0 RETURNING `+orphanColumns, db.Micros(now), id))
+		if db.IsNoRows(err) {
 			return nil
 		}
 		if err != nil {
@@ -132,7 +133,7 @@ func (s *fleetStore) OrphanDeleted(ctx context.Context, id string, now time.Time
 		if who == "" {
 			who = "muster"
 		}
-		return t.audit(now, o.Tenant, who, "orphan.deleted", o.Provider+"/"+o.Machine, string(o.Kind))
+		return t.Audit(now, o.Tenant, who, "orphan.deleted", o.Provider+"/"+o.Machine, string(o.Kind))
 	})
 }
 
@@ -146,7 +147,7 @@ func (s *fleetStore) Orphans(ctx context.Context, tenant string, gone bool) ([]a
 		where, args = where+" AND tenant = ?", append(args, tenant)
 	}
 	list := []app.Orphan{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		o, err := scanOrphan(row)
 		list = append(list, o)
 		return err
@@ -156,10 +157,10 @@ func (s *fleetStore) Orphans(ctx context.Context, tenant string, gone bool) ([]a
 
 // DecideOrphan implements app.OrphanStore.
 func (s *fleetStore) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		o, err = scanOrphan(t.row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		o, err = scanOrphan(t.Row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
 		switch {
-		case isNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
+		case db.IsNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
 			o = app.Orphan{}
 			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no orphan %q.", id), Hint: "See: muster orphans"}
 		case err != nil:
@@ -167,11 +168,11 @@ func (s *fleetStore) DecideOrphan(ctx context.Context, tenant, id string, d app.
 		case !o.GoneAt.IsZero():
 			return app.Errorf(app.EConflict, "Machine %s of %s is gone already.", o.Machine, o.Provider)
 		}
-		if err := t.exec(`UPDATE orphans SET decision = ?, decided = ? WHERE id = ?`, d, who.User, id); err != nil {
+		if err := t.Exec(`UPDATE orphans SET decision = ?, decided = ? WHERE id = ?`, d, who.User, id); err != nil {
 			return err
 		}
 		o.Decision, o.Decided = d, who.User
-		return t.audit(now, who.Tenant, who.User, "orphan."+string(d), o.Provider+"/"+o.Machine, string(o.Kind))
+		return t.Audit(now, who.Tenant, who.User, "orphan."+string(d), o.Provider+"/"+o.Machine, string(o.Kind))
 	})
 	return o, err
 }
@@ -181,8 +182,8 @@ const orphanMode = "orphans"
 
 // OrphanMode implements app.OrphanStore.
 func (s *fleetStore) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
-	err = s.row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
+	if db.IsNoRows(err) {
 		return app.OrphansDelete, nil
 	}
 	if err != nil {
@@ -193,28 +194,28 @@ func (s *fleetStore) OrphanMode(ctx context.Context) (m app.OrphanMode, err erro
 
 // SetOrphanMode implements app.OrphanStore.
 func (s *fleetStore) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
 			return err
 		}
-		return t.audit(now, who.Tenant, who.User, "orphans.mode", "installation", string(m))
+		return t.Audit(now, who.Tenant, who.User, "orphans.mode", "installation", string(m))
 	})
 }
 
 // MarkFound implements app.OrphanStore.
 func (s *fleetStore) MarkFound(ctx context.Context, tenant, cluster string) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := t.exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
+		if err := t.Exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
 			return err
 		}
 		if err := poolMachineFound(t, cluster); err != nil {
 			return err
 		}
-		return t.event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
+		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
 			Message: "All machines run again."})
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 const paceColumns = `p.done_runs, p.done_mean, p.done_spread, p.again_runs, p.again_mean, p.again_spread, p.failed_runs, p.failed_mean, p.failed_spread`
@@ -29,12 +30,12 @@ func (s *policyStore) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
 	}
-	err := inSets(len(kinds), func(from, size int) error {
+	err := db.InSets(len(kinds), func(from, size int) error {
 		args := make([]any, 0, 2*size)
 		for i := range size {
 			args = addPaceKey(kinds)(args, from+i)
 		}
-		return s.each(ctx, func(row scanner) error {
+		return s.Each(ctx, func(row db.Scanner) error {
 			var at [2]string
 			var id, wider int64
 			var p app.Pace
@@ -45,7 +46,7 @@ func (s *policyStore) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces
 				known[k] = p
 			}
 			return nil
-		}, `WITH f(t, k) AS (VALUES `+repeated(`(?, ?)`, size)+paceByKey, args...)
+		}, `WITH f(t, k) AS (VALUES `+db.Repeated(`(?, ?)`, size)+paceByKey, args...)
 	})
 	return known, err
 }
@@ -53,15 +54,15 @@ func (s *policyStore) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces
 // DropPaces implements app.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
 func (s *policyStore) DropPaces(ctx context.Context, before time.Time) (int, error) {
 	var n int64
-	err := s.write(ctx, func(t *tx) (err error) {
-		n, err = t.count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, micros(before), keepBatch)
+	err := s.Write(ctx, func(t *db.Tx) (err error) {
+		n, err = t.Count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.KeepBatch)
 		return err
 	})
 	return int(n), err
 }
 
 // pacesOf gives the rows of kinds, and makes those that there are not, the widest first.
-func pacesOf(t *tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
+func pacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil
 	}
@@ -110,14 +111,14 @@ func pacesOf(t *tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	return ids, nil
 }
 
-func findPaces(t *tx, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
+func findPaces(t *db.Tx, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
 	of := make(map[[2]string]app.PaceKey, len(kinds))
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
 	}
 	var at [2]string
 	var id int64
-	return t.eachKeyed(func(row scanner) error {
+	return t.EachKeyed(func(row db.Scanner) error {
 		err := row.Scan(&at[0], &at[1], &id)
 		rows[of[at]] = id
 		return err
@@ -126,15 +127,15 @@ func findPaces(t *tx, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
 }
 
 // makePaces adds rows whose wider ones are there.
-func makePaces(t *tx, now time.Time, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
-	err := t.execSet(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
+func makePaces(t *db.Tx, now time.Time, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
+	err := t.ExecSet(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 		k := kinds[i]
 		widths := k.Widths()
 		var wider, widest int64
 		if len(widths) > 1 {
 			wider, widest = rows[widths[1]], rows[widths[len(widths)-1]]
 		}
-		return append(args, k.Tenant, k.Kind(), wider, widest, micros(now))
+		return append(args, k.Tenant, k.Kind(), wider, widest, db.Micros(now))
 	})
 	if err != nil || len(kinds) == 0 {
 		return err
@@ -166,13 +167,13 @@ const widthsOfPaces = `) SELECT p.id, p.wider, p.widest, ` + paceColumns + ` FRO
 
 // savePaces takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
 // attempts of a set. Kinds that were forgotten meanwhile stay so.
-func savePaces(t *tx, now time.Time, took pacing) error {
+func savePaces(t *db.Tx, now time.Time, took pacing) error {
 	if len(took) == 0 {
 		return nil
 	}
 	ids := slices.Sorted(maps.Keys(took))
 	rows := map[int64]*paceRow{}
-	err := t.eachKeyed(func(row scanner) error {
+	err := t.EachKeyed(func(row db.Scanner) error {
 		r := &paceRow{}
 		err := row.Scan(append([]any{&r.id, &r.wider, &r.widest}, paceDest(&r.pace)...)...)
 		if rows[r.id] == nil {
@@ -201,11 +202,11 @@ func savePaces(t *tx, now time.Time, took pacing) error {
 		}
 	}
 	changed := slices.Sorted(maps.Keys(rows))
-	return t.execKeyed(len(changed), `WITH v(id, dr, dm, ds, ar, am, asp, fr, fm, fs) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
+	return t.ExecKeyed(len(changed), `WITH v(id, dr, dm, ds, ar, am, asp, fr, fm, fs) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE paces SET done_runs = v.dr, done_mean = v.dm, done_spread = v.ds, again_runs = v.ar, again_mean = v.am, again_spread = v.asp,
 			failed_runs = v.fr, failed_mean = v.fm, failed_spread = v.fs, seen_at = ? FROM v WHERE paces.id = v.id`, func(args []any, i int) []any {
 		r := rows[changed[i]]
 		p := r.pace
 		return append(args, r.id, p.Done.Runs, p.Done.Mean, p.Done.Spread, p.Again.Runs, p.Again.Mean, p.Again.Spread, p.Failed.Runs, p.Failed.Mean, p.Failed.Spread)
-	}, micros(now))
+	}, db.Micros(now))
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // CreateUser implements app.PeopleStore.
 func (s *identityStore) CreateUser(ctx context.Context, u app.User) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
-			ON CONFLICT DO NOTHING`, u.Tenant, micros(u.CreatedAt)); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
+			ON CONFLICT DO NOTHING`, u.Tenant, db.Micros(u.CreatedAt)); err != nil {
 			return err
 		}
 		return addUser(t, app.Actor{Tenant: u.Tenant, User: u.Name, Via: app.ViaServer}, u)
@@ -20,17 +21,17 @@ func (s *identityStore) CreateUser(ctx context.Context, u app.User) error {
 }
 
 // addUser writes an account, its groups and the audit of it.
-func addUser(t *tx, who app.Actor, u app.User) error {
-	n, err := t.count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
+func addUser(t *db.Tx, who app.Actor, u app.User) error {
+	n, err := t.Count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.FullName, u.Email, u.Role, u.PasswordHash,
-		flag(u.MustChange), micros(u.DisabledAt), micros(u.CreatedAt), micros(u.CreatedAt), u.CreatedBy, micros(u.SeenAt))
+		db.Flag(u.MustChange), db.Micros(u.DisabledAt), db.Micros(u.CreatedAt), db.Micros(u.CreatedAt), u.CreatedBy, db.Micros(u.SeenAt))
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a user %q.", u.Name)}
 	}
-	return t.deed(u.CreatedAt, who, "user.create", u.Name, nil, userFacts(u))
+	return t.Deed(u.CreatedAt, who, "user.create", u.Name, nil, userFacts(u))
 }
 
 // userFacts are what the audit keeps of an account.
@@ -50,15 +51,15 @@ func userFacts(u app.User) map[string]any {
 
 // SetPassword implements app.PeopleStore.
 func (s *identityStore) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, micros(at), who.Tenant, name)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, db.Micros(at), who.Tenant, name)
 		if err == nil && n == 0 {
 			err = noUser(name)
 		}
 		if err != nil {
 			return err
 		}
-		if err := t.deed(at, who, "user.reset_password", name, nil, nil); err != nil {
+		if err := t.Deed(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
 		return revokeTokens(t, who, name, at) // sign-ins count by the mark of their password
@@ -71,15 +72,15 @@ const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_
 
 // User implements app.PeopleStore.
 func (s *identityStore) User(ctx context.Context, tenant, name string) (app.User, error) {
-	return userOf(func(f func(scanner) error, query string, args ...any) error { return s.each(ctx, f, query, args...) }, tenant, name)
+	return userOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, name)
 }
 
-func userIn(t *tx, tenant, name string) (app.User, error) { return userOf(t.each, tenant, name) }
+func userIn(t *db.Tx, tenant, name string) (app.User, error) { return userOf(t.Each, tenant, name) }
 
 // userOf reads an account. One statement gives it and its groups, so that both are of one moment.
-func userOf(each func(func(scanner) error, string, ...any) error, tenant, name string) (u app.User, err error) {
+func userOf(each func(func(db.Scanner) error, string, ...any) error, tenant, name string) (u app.User, err error) {
 	found := false
-	err = each(func(row scanner) error {
+	err = each(func(row db.Scanner) error {
 		found = true
 		return scanUser(row, &u)
 	}, `SELECT `+userColumns+`, coalesce(m.group_name, '') FROM users u
@@ -92,14 +93,14 @@ func userOf(each func(func(scanner) error, string, ...any) error, tenant, name s
 }
 
 // scanUser reads a row of an account and one of its groups into the account; more are further columns behind.
-func scanUser(row scanner, u *app.User, more ...any) error {
+func scanUser(row db.Scanner, u *app.User, more ...any) error {
 	var mustChange, disabled, created, seen int64
 	var group string
 	to := append([]any{&u.Tenant, &u.Name, &u.FullName, &u.Email, &u.Role, &u.PasswordHash, &mustChange, &disabled, &created, &u.CreatedBy, &seen, &u.SecondFactor, &u.FactorRequired, &group}, more...)
 	if err := row.Scan(to...); err != nil {
 		return err
 	}
-	u.MustChange, u.DisabledAt, u.CreatedAt, u.SeenAt = mustChange != 0, fromMicros(disabled), fromMicros(created), fromMicros(seen)
+	u.MustChange, u.DisabledAt, u.CreatedAt, u.SeenAt = mustChange != 0, db.FromMicros(disabled), db.FromMicros(created), db.FromMicros(seen)
 	// Two sources may name the same group; the rows come in the order of groups.
 	if group != "" && (len(u.Groups) == 0 || u.Groups[len(u.Groups)-1] != group) {
 		u.Groups = append(u.Groups, group)
@@ -109,12 +110,12 @@ func scanUser(row scanner, u *app.User, more ...any) error {
 
 // CountUsers implements app.PeopleStore.
 func (s *identityStore) CountUsers(ctx context.Context) (n int, err error) {
-	err = s.row(ctx, `SELECT count(*) FROM users`).Scan(&n)
+	err = s.Row(ctx, `SELECT count(*) FROM users`).Scan(&n)
 	return n, err
 }
 
-func sawUser(t *tx, tenant, name string, at time.Time) error {
-	return t.exec(`UPDATE users SET seen_at = ? WHERE tenant = ? AND name = ? AND seen_at < ?`, micros(at), tenant, name, micros(at))
+func sawUser(t *db.Tx, tenant, name string, at time.Time) error {
+	return t.Exec(`UPDATE users SET seen_at = ? WHERE tenant = ? AND name = ? AND seen_at < ?`, db.Micros(at), tenant, name, db.Micros(at))
 }
 
 func noUser(name string) error {

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const policyColumns = `version, policy, saved_by, saved_at, deleted`
 
-func scanPolicy(row scanner) (p app.Policy, err error) {
+func scanPolicy(row db.Scanner) (p app.Policy, err error) {
 	var text []byte
 	var version int
 	var saved, deleted int64
@@ -22,7 +23,7 @@ func scanPolicy(row scanner) (p app.Policy, err error) {
 	if err := json.Unmarshal(text, &p); err != nil {
 		return p, fmt.Errorf("policy: %w", err)
 	}
-	p.Version, p.SavedBy, p.SavedAt, p.Deleted = version, by, fromMicros(saved), deleted != 0
+	p.Version, p.SavedBy, p.SavedAt, p.Deleted = version, by, db.FromMicros(saved), deleted != 0
 	return p, nil
 }
 
@@ -40,7 +41,7 @@ func (s *policyStore) PolicyVersions(ctx context.Context, tenant, name string) (
 
 func (s *policyStore) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
 	list := []app.Policy{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPolicy(row)
 		list = append(list, p)
 		return err
@@ -50,7 +51,7 @@ func (s *policyStore) policies(ctx context.Context, query string, args ...any) (
 
 // SavePolicy implements app.PolicyStore.
 func (s *policyStore) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, p.Name)
 		if err != nil {
 			return err
@@ -60,7 +61,7 @@ func (s *policyStore) SavePolicy(ctx context.Context, p app.Policy, who app.Acto
 		}
 		if had == nil {
 			var n int
-			if err := t.row(`SELECT count(*) FROM policies WHERE tenant = ? AND stands = 1`, who.Tenant).Scan(&n); err != nil {
+			if err := t.Row(`SELECT count(*) FROM policies WHERE tenant = ? AND stands = 1`, who.Tenant).Scan(&n); err != nil {
 				return fmt.Errorf("store: %w", err)
 			}
 			if n >= app.MaxPolicies {
@@ -68,30 +69,30 @@ func (s *policyStore) SavePolicy(ctx context.Context, p app.Policy, who app.Acto
 			}
 		}
 		saved = p
-		saved.Version, saved.SavedBy, saved.SavedAt, saved.Deleted = last+1, who.Name(), fromMicros(micros(now)), false
+		saved.Version, saved.SavedBy, saved.SavedAt, saved.Deleted = last+1, who.Name(), db.FromMicros(db.Micros(now)), false
 		return savePolicy(t, saved, had, who, now, "policy.save")
 	})
 	return saved, err
 }
 
 // policy gives the version that stands, nil for none, and the number of the last.
-func policy(t *tx, tenant, name string) (had *app.Policy, last int, err error) {
-	if err := t.row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
+func policy(t *db.Tx, tenant, name string) (had *app.Policy, last int, err error) {
+	if err := t.Row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
 	}
-	p, err := scanPolicy(t.row(`SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? AND stands = 1`, tenant, name))
-	if isNoRows(err) {
+	p, err := scanPolicy(t.Row(`SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? AND stands = 1`, tenant, name))
+	if db.IsNoRows(err) {
 		return nil, last, nil
 	}
 	return &p, last, err
 }
 
-func savePolicy(t *tx, p app.Policy, had *app.Policy, who app.Actor, now time.Time, act string) error {
-	if err := t.exec(`UPDATE policies SET stands = 0 WHERE tenant = ? AND name = ? AND stands = 1`, who.Tenant, p.Name); err != nil {
+func savePolicy(t *db.Tx, p app.Policy, had *app.Policy, who app.Actor, now time.Time, act string) error {
+	if err := t.Exec(`UPDATE policies SET stands = 0 WHERE tenant = ? AND name = ? AND stands = 1`, who.Tenant, p.Name); err != nil {
 		return err
 	}
-	if err := t.exec(`INSERT INTO policies (tenant, name, version, stands, policy, saved_by, saved_at, deleted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		who.Tenant, p.Name, p.Version, flag(!p.Deleted), jsonText(p), p.SavedBy, micros(now), flag(p.Deleted)); err != nil {
+	if err := t.Exec(`INSERT INTO policies (tenant, name, version, stands, policy, saved_by, saved_at, deleted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		who.Tenant, p.Name, p.Version, db.Flag(!p.Deleted), db.JSON(p), p.SavedBy, db.Micros(now), db.Flag(p.Deleted)); err != nil {
 		return err
 	}
 	var before, after any
@@ -101,12 +102,12 @@ func savePolicy(t *tx, p app.Policy, had *app.Policy, who app.Actor, now time.Ti
 	if !p.Deleted {
 		after = p
 	}
-	return t.deed(now, who, act, p.Name, before, after)
+	return t.Deed(now, who, act, p.Name, before, after)
 }
 
 // DeletePolicy implements app.PolicyStore.
 func (s *policyStore) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -122,8 +123,8 @@ func (s *policyStore) DeletePolicy(ctx context.Context, name string, who app.Act
 
 // TimeZone implements app.PolicyStore.
 func (s *policyStore) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
-	err = s.row(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
+	if db.IsNoRows(err) {
 		return "UTC", nil
 	}
 	if err != nil {
@@ -134,26 +135,26 @@ func (s *policyStore) TimeZone(ctx context.Context, tenant string) (zone string,
 
 // SetTimeZone implements app.PolicyStore.
 func (s *policyStore) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var before any
 		var had string
-		switch err := t.row(`SELECT zone FROM policy_zones WHERE tenant = ?`, who.Tenant).Scan(&had); {
+		switch err := t.Row(`SELECT zone FROM policy_zones WHERE tenant = ?`, who.Tenant).Scan(&had); {
 		case err == nil:
 			before = had
-		case !isNoRows(err):
+		case !db.IsNoRows(err):
 			return fmt.Errorf("store: %w", err)
 		}
-		if err := t.exec(`INSERT INTO policy_zones (tenant, zone) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET zone = excluded.zone`, who.Tenant, zone); err != nil {
+		if err := t.Exec(`INSERT INTO policy_zones (tenant, zone) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET zone = excluded.zone`, who.Tenant, zone); err != nil {
 			return err
 		}
-		return t.deed(now, who, "policy.time_zone", "policies", before, zone)
+		return t.Deed(now, who, "policy.time_zone", "policies", before, zone)
 	})
 }
 
 // copyPolicies begins each policy that stands with its first version.
-func copyPolicies(t *tx, who app.Actor, from, to string, at time.Time) error {
+func copyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 	var policies []app.Policy
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var text []byte
 		if err := row.Scan(&text); err != nil {
 			return err
@@ -175,5 +176,5 @@ func copyPolicies(t *tx, who app.Actor, from, to string, at time.Time) error {
 			return err
 		}
 	}
-	return t.exec(`INSERT INTO policy_zones (tenant, zone) SELECT ?, zone FROM policy_zones WHERE tenant = ?`, to, from)
+	return t.Exec(`INSERT INTO policy_zones (tenant, zone) SELECT ?, zone FROM policy_zones WHERE tenant = ?`, to, from)
 }

@@ -6,37 +6,38 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.wanted, p.max_age, p.mode, p.made_by, p.made_at, p.version, p.due_at,
 	p.failures, p.retry_at, p.trouble, p.troubled_at, p.told, p.ended_at`
 
-func scanPool(row scanner, more ...any) (p app.Pool, err error) {
+func scanPool(row db.Scanner, more ...any) (p app.Pool, err error) {
 	var age, made, due, retry, troubled, told, ended int64
 	err = row.Scan(append([]any{&p.ID, &p.Tenant, &p.Name, &p.Hardware, &p.Image, &p.Provider, &p.Zone, &p.Count, &age, &p.Mode, &p.MadeBy, &made, &p.Version, &due,
 		&p.Failures, &retry, &p.Trouble, &troubled, &told, &ended}, more...)...)
-	p.MaxAge, p.MadeAt, p.DueAt, p.RetryAt = time.Duration(age)*time.Microsecond, fromMicros(made), fromMicros(due), fromMicros(retry)
-	p.TroubleAt, p.Told, p.EndedAt = fromMicros(troubled), told != 0, fromMicros(ended)
+	p.MaxAge, p.MadeAt, p.DueAt, p.RetryAt = time.Duration(age)*time.Microsecond, db.FromMicros(made), db.FromMicros(due), db.FromMicros(retry)
+	p.TroubleAt, p.Told, p.EndedAt = db.FromMicros(troubled), told != 0, db.FromMicros(ended)
 	return p, err
 }
 
 func noPool(err error, name string) error {
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return app.Errorf(app.ENotFound, "There is no pool %q.", name)
 	}
-	return wrapped(err)
+	return db.Wrapped(err)
 }
 
 // CreatePool implements app.PoolStore.
 func (s *operationStore) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
-	err := s.write(ctx, func(t *tx) error {
+	err := s.Write(ctx, func(t *db.Tx) error {
 		if err := tenantOpen(t, p.Tenant); err != nil {
 			return err
 		}
 		var there, named int
-		if err := t.row(`SELECT count(*), coalesce(sum(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM pools WHERE tenant = ? AND ended_at = 0`, p.Name, p.Tenant).
+		if err := t.Row(`SELECT count(*), coalesce(sum(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM pools WHERE tenant = ? AND ended_at = 0`, p.Name, p.Tenant).
 			Scan(&there, &named); err != nil {
-			return wrapped(err)
+			return db.Wrapped(err)
 		}
 		switch {
 		case named > 0:
@@ -44,13 +45,13 @@ func (s *operationStore) CreatePool(ctx context.Context, who app.Actor, p app.Po
 		case there >= app.MaxPools:
 			return app.Errorf(app.EConflict, "The tenant has %d pools already, which is the most.", there)
 		}
-		if err := t.row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
+		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
 				trouble, troubled_at, told, ended_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, 0, 0, '', 0, 0, 0) RETURNING id`, p.Tenant, p.Name, p.Hardware, p.Image, p.Provider, p.Zone, p.Count,
-			p.MaxAge.Microseconds(), string(p.Mode), p.MadeBy, micros(p.MadeAt), micros(p.MadeAt)).Scan(&p.ID); err != nil {
-			return wrapped(err)
+			p.MaxAge.Microseconds(), string(p.Mode), p.MadeBy, db.Micros(p.MadeAt), db.Micros(p.MadeAt)).Scan(&p.ID); err != nil {
+			return db.Wrapped(err)
 		}
-		return t.deed(p.MadeAt, who, "pool.create", p.Name, nil, poolDetail(p))
+		return t.Deed(p.MadeAt, who, "pool.create", p.Name, nil, poolDetail(p))
 	})
 	return p, err
 }
@@ -62,8 +63,8 @@ func poolDetail(p app.Pool) any {
 
 // ChangePool implements app.PoolStore.
 func (s *operationStore) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (is app.Pool, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		was, err := scanPool(t.row(`SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ? AND p.ended_at = 0`, p.Tenant, p.Name))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		was, err := scanPool(t.Row(`SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ? AND p.ended_at = 0`, p.Tenant, p.Name))
 		if err != nil {
 			return noPool(err, p.Name)
 		}
@@ -73,18 +74,18 @@ func (s *operationStore) ChangePool(ctx context.Context, who app.Actor, p app.Po
 		is = was
 		is.Count, is.MaxAge, is.Mode = p.Count, p.MaxAge, p.Mode
 		// Whoever changes it wants to see what comes of it: it is tried again at once.
-		if err := t.exec(`UPDATE pools SET wanted = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
-			is.Count, is.MaxAge.Microseconds(), string(is.Mode), micros(now), was.ID); err != nil {
+		if err := t.Exec(`UPDATE pools SET wanted = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
+			is.Count, is.MaxAge.Microseconds(), string(is.Mode), db.Micros(now), was.ID); err != nil {
 			return err
 		}
 		if is.MaxAge < was.MaxAge {
 			// Those that are there come under the new age too.
-			if err := t.exec(`UPDATE pool_machines SET expires_at = CASE WHEN expires_at > made_at + ? THEN made_at + ? ELSE expires_at END
+			if err := t.Exec(`UPDATE pool_machines SET expires_at = CASE WHEN expires_at > made_at + ? THEN made_at + ? ELSE expires_at END
 				WHERE pool = ? AND state IN ('making', 'ready')`, is.MaxAge.Microseconds(), is.MaxAge.Microseconds(), was.ID); err != nil {
 				return err
 			}
 		}
-		return t.deed(now, who, act, p.Name, poolDetail(was), poolDetail(is))
+		return t.Deed(now, who, act, p.Name, poolDetail(was), poolDetail(is))
 	})
 	return is, err
 }
@@ -95,7 +96,7 @@ func (s *operationStore) Pool(ctx context.Context, tenant, name string, ended bo
 	if ended {
 		where = ` ORDER BY CASE WHEN p.ended_at = 0 THEN 0 ELSE 1 END, p.id DESC LIMIT 1`
 	}
-	p, err := scanPool(s.row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ?`+where, tenant, name))
+	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ?`+where, tenant, name))
 	return p, noPool(err, name)
 }
 
@@ -105,7 +106,7 @@ const poolStanding = `m.state IN ('making', 'ready', 'promised', 'failed', 'leav
 // PoolViews implements app.PoolStore.
 func (s *operationStore) PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error) {
 	list, of := []app.PoolView{}, map[int64]int{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
 		of[p.ID] = len(list)
 		list = append(list, app.PoolView{Pool: p})
@@ -114,7 +115,7 @@ func (s *operationStore) PoolViews(ctx context.Context, tenant string, today tim
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var pool, since int64
 		var state app.PoolState
 		var n, late int
@@ -129,7 +130,7 @@ func (s *operationStore) PoolViews(ctx context.Context, tenant string, today tim
 		v := &list[i]
 		switch state {
 		case app.PoolReady:
-			v.Ready, v.WaitedSince = n, fromMicros(since)
+			v.Ready, v.WaitedSince = n, db.FromMicros(since)
 		case app.PoolMaking:
 			v.Making = n
 		case app.PoolPromised:
@@ -147,7 +148,7 @@ func (s *operationStore) PoolViews(ctx context.Context, tenant string, today tim
 	}, `SELECT m.pool, m.state, count(*), coalesce(sum(CASE WHEN m.ended_at >= ? THEN 1 ELSE 0 END), 0), coalesce(min(m.ready_at), 0),
 			CAST(coalesce(sum(CASE WHEN m.state = 'handed' THEN 0.0 ELSE c.cost_per_hour END), 0) AS DOUBLE PRECISION)
 		FROM pools p JOIN pool_machines m ON m.pool = p.id JOIN clusters c ON c.id = m.cluster
-		WHERE p.tenant = ? AND p.ended_at = 0 AND m.state <> 'gone' GROUP BY m.pool, m.state`, micros(today), tenant)
+		WHERE p.tenant = ? AND p.ended_at = 0 AND m.state <> 'gone' GROUP BY m.pool, m.state`, db.Micros(today), tenant)
 	return list, err
 }
 
@@ -158,17 +159,17 @@ func (s *operationStore) PoolMachines(ctx context.Context, pool int64, handed in
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
 	}
 	list := []app.PoolMachine{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var m app.PoolMachine
 		var made, ready, expires, ended int64
 		err := row.Scan(&m.Cluster, &m.State, &m.Shape, &m.Zone, &made, &ready, &expires, &ended, &m.ForCluster, &m.ForNode, &m.Message, &m.Price, &m.MachineID)
-		if m.Since = fromMicros(made); ready > 0 {
-			m.Since = fromMicros(ready)
+		if m.Since = db.FromMicros(made); ready > 0 {
+			m.Since = db.FromMicros(ready)
 		}
 		if ended > 0 {
-			m.Since = fromMicros(ended)
+			m.Since = db.FromMicros(ended)
 		}
-		if m.ExpiresAt = fromMicros(expires); m.State == app.PoolHanded {
+		if m.ExpiresAt = db.FromMicros(expires); m.State == app.PoolHanded {
 			m.ExpiresAt = time.Time{}
 		}
 		list = append(list, m)
@@ -181,26 +182,26 @@ func (s *operationStore) PoolMachines(ctx context.Context, pool int64, handed in
 
 // PoolReceipt implements app.PoolStore.
 func (s *operationStore) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r app.PoolReceipt, err error) {
-	p, err := scanPool(s.row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
+	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
 	if err != nil {
-		return r, wrapped(err)
+		return r, db.Wrapped(err)
 	}
 	r = app.PoolReceipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
 	var life float64
-	at := micros(now)
-	err = s.row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
+	at := db.Micros(now)
+	err = s.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
 			coalesce(sum(CASE WHEN m.state = 'gone' AND c.proven_at > 0 THEN 1 ELSE 0 END), 0),
 			coalesce(sum(CASE WHEN m.state = 'handed' OR m.state = 'gone' AND c.proven_at > 0 THEN 0 ELSE 1 END), 0)
 		FROM pool_machines m JOIN clusters c ON c.id = m.cluster WHERE m.pool = ?`, pool).Scan(&r.Machines, &r.Handed, &r.GivenBack, &r.Left)
 	if err != nil {
-		return r, wrapped(err)
+		return r, db.Wrapped(err)
 	}
-	err = s.row(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
+	err = s.Row(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
 			SELECT x.price AS price, CASE WHEN x.gone_at = 0 THEN ? - x.made_at WHEN x.gone_at > x.made_at THEN x.gone_at - x.made_at ELSE 0 END AS stood
 			FROM pool_machines m JOIN resources x ON x.cluster = m.cluster WHERE m.pool = ?) e`, at, pool).Scan(&life, &r.Cost)
 	r.Lifetime = time.Duration(life) * time.Microsecond
 	r.Cost /= float64(time.Hour.Microseconds())
-	return r, wrapped(err)
+	return r, db.Wrapped(err)
 }
 
 // poolMargin is for how long a machine has to be young enough yet to be handed out: the pool may be about to give it back.
@@ -208,19 +209,19 @@ const poolMargin = time.Minute
 
 // PoolStock implements app.PoolStore.
 func (s *operationStore) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error) {
-	return poolStock(func(f func(scanner) error, q string, args ...any) error { return s.each(ctx, f, q, args...) }, tenant, shapes, now)
+	return poolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 
-func poolStock(each func(func(scanner) error, string, ...any) error, tenant string, shapes []string, now time.Time) (list []app.PoolStocked, err error) {
+func poolStock(each func(func(db.Scanner) error, string, ...any) error, tenant string, shapes []string, now time.Time) (list []app.PoolStocked, err error) {
 	for _, shape := range shapes {
-		if err := each(func(row scanner) error {
+		if err := each(func(row db.Scanner) error {
 			m := app.PoolStocked{Shape: shape}
 			err := row.Scan(&m.Cluster, &m.Pool, &m.Zone)
 			list = append(list, m)
 			return err
 		}, `SELECT m.cluster, p.name, m.zone FROM pool_machines m JOIN pools p ON p.id = m.pool
 			WHERE m.tenant = ? AND m.shape = ? AND m.state = 'ready' AND m.expires_at > ? ORDER BY m.ready_at, m.cluster LIMIT ?`,
-			tenant, shape, micros(now.Add(poolMargin)), 4*app.MaxPoolCount); err != nil {
+			tenant, shape, db.Micros(now.Add(poolMargin)), 4*app.MaxPoolCount); err != nil {
 			return nil, err
 		}
 	}

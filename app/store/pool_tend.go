@@ -6,50 +6,51 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // DuePools implements app.PoolStore. What is due stands in an index of its own, which is nearly always empty.
 func (s *operationStore) DuePools(ctx context.Context, now time.Time, limit int) (list []app.Pool, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
 		list = append(list, p)
 		return err
-	}, `SELECT `+poolColumns+` FROM pools p WHERE p.due_at > 0 AND p.due_at <= ? ORDER BY p.due_at LIMIT ?`, micros(now), limit)
+	}, `SELECT `+poolColumns+` FROM pools p WHERE p.due_at > 0 AND p.due_at <= ? ORDER BY p.due_at LIMIT ?`, db.Micros(now), limit)
 	return list, err
 }
 
 // WakePools implements app.PoolStore.
 func (s *operationStore) WakePools(ctx context.Context, now time.Time) error {
 	var any bool
-	if err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM pools WHERE ended_at = 0)`).Scan(&any); err != nil || !any {
-		return wrapped(err)
+	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM pools WHERE ended_at = 0)`).Scan(&any); err != nil || !any {
+		return db.Wrapped(err)
 	}
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE ended_at = 0`, micros(now))
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE ended_at = 0`, db.Micros(now))
 	})
 }
 
 // wakePool makes a pool due: something has happened to it.
-func wakePool(t *tx, at time.Time, pool int64) error {
-	return t.exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE id = ? AND ended_at = 0`, micros(at), pool)
+func wakePool(t *db.Tx, at time.Time, pool int64) error {
+	return t.Exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE id = ? AND ended_at = 0`, db.Micros(at), pool)
 }
 
 // StockPool implements app.PoolStore. What counts is read in the same transaction, so two servers that refill the same pool do not make too many.
 func (s *operationStore) StockPool(ctx context.Context, pool int64, m app.NewPoolMachine) error {
 	c := m.Cluster.Cluster
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var wanted, there int
-		err := t.row(`SELECT p.wanted, (SELECT count(*) FROM pool_machines m WHERE m.pool = p.id AND m.state IN ('making', 'ready'))
+		err := t.Row(`SELECT p.wanted, (SELECT count(*) FROM pool_machines m WHERE m.pool = p.id AND m.state IN ('making', 'ready'))
 			FROM pools p WHERE p.id = ? AND p.mode = 'on' AND p.ended_at = 0`, pool).Scan(&wanted, &there)
-		if isNoRows(err) || err == nil && there >= wanted {
+		if db.IsNoRows(err) || err == nil && there >= wanted {
 			return &app.Error{Code: app.EConflict, Reason: "pool_full", Message: "The pool needs no machine."}
 		}
 		if err != nil {
-			return wrapped(err)
+			return db.Wrapped(err)
 		}
 		// The row comes first: the create may end at once what it begins.
-		if err := t.exec(`INSERT INTO pool_machines (cluster, pool, tenant, state, shape, zone, made_at, ready_at, expires_at, ended_at, for_cluster, for_node)
-			VALUES (?, ?, ?, 'making', ?, ?, ?, 0, ?, 0, '', '')`, c.ID, pool, c.Tenant, m.Shape, m.Cluster.Nodes[0].Node.Zone, micros(c.CreatedAt), micros(m.ExpiresAt)); err != nil {
+		if err := t.Exec(`INSERT INTO pool_machines (cluster, pool, tenant, state, shape, zone, made_at, ready_at, expires_at, ended_at, for_cluster, for_node)
+			VALUES (?, ?, ?, 'making', ?, ?, ?, 0, ?, 0, '', '')`, c.ID, pool, c.Tenant, m.Shape, m.Cluster.Nodes[0].Node.Zone, db.Micros(c.CreatedAt), db.Micros(m.ExpiresAt)); err != nil {
 			return err
 		}
 		_, err = s.createCluster(t, m.Cluster)
@@ -59,14 +60,14 @@ func (s *operationStore) StockPool(ctx context.Context, pool int64, m app.NewPoo
 
 // RetirePoolMachine implements app.PoolStore.
 func (s *operationStore) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		moved, err := t.count(`UPDATE pool_machines SET state = 'leaving', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('making', 'ready', 'promised', 'failed')`,
+	err = s.Write(ctx, func(t *db.Tx) error {
+		moved, err := t.Count(`UPDATE pool_machines SET state = 'leaving', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('making', 'ready', 'promised', 'failed')`,
 			n.Operation.Cluster)
 		if did = moved > 0; err != nil || !did {
 			return err
 		}
 		// One that was promised is counted as what it is again until it is gone.
-		if err := t.exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, n.Operation.Cluster); err != nil {
+		if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, n.Operation.Cluster); err != nil {
 			return err
 		}
 		standing, err := checkStanding(t, n)
@@ -81,49 +82,49 @@ func (s *operationStore) RetirePoolMachine(ctx context.Context, n app.NewOperati
 
 // RestPool implements app.PoolStore.
 func (s *operationStore) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
-	return s.write(ctx, func(t *tx) error {
-		changed, err := t.count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
-			AND (told = 0 OR ? = 0)`, micros(p.DueAt), p.Failures, micros(p.RetryAt), p.Trouble, micros(p.TroubleAt), flag(p.Told), p.ID, p.Version, flag(n != nil))
+	return s.Write(ctx, func(t *db.Tx) error {
+		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
+			AND (told = 0 OR ? = 0)`, db.Micros(p.DueAt), p.Failures, db.Micros(p.RetryAt), p.Trouble, db.Micros(p.TroubleAt), db.Flag(p.Told), p.ID, p.Version, db.Flag(n != nil))
 		if err != nil || changed == 0 || n == nil {
 			return err
 		}
-		return t.notice(*n)
+		return t.Notice(*n)
 	})
 }
 
 // EndPool implements app.PoolStore.
 func (s *operationStore) EndPool(ctx context.Context, p app.Pool, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`UPDATE pools SET ended_at = ?, due_at = 0 WHERE id = ? AND mode = 'deleted' AND ended_at = 0
-			AND NOT EXISTS (SELECT 1 FROM pool_machines m WHERE m.pool = pools.id AND `+poolStanding+`)`, micros(now), p.ID)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE pools SET ended_at = ?, due_at = 0 WHERE id = ? AND mode = 'deleted' AND ended_at = 0
+			AND NOT EXISTS (SELECT 1 FROM pool_machines m WHERE m.pool = pools.id AND `+poolStanding+`)`, db.Micros(now), p.ID)
 	})
 }
 
 // poolOf gives the number of the pool whose machine a cluster is, 0 for an ordinary one.
-func poolOf(t *tx, cluster string) (pool int64, err error) {
-	err = t.row(`SELECT pool FROM clusters WHERE id = ?`, cluster).Scan(&pool)
+func poolOf(t *db.Tx, cluster string) (pool int64, err error) {
+	err = t.Row(`SELECT pool FROM clusters WHERE id = ?`, cluster).Scan(&pool)
 	return pool, clusterError(err, cluster)
 }
 
 // poolMachineMoved follows the cluster of a pool's machine. It comes with every change of such a cluster's status, in the same transaction.
-func poolMachineMoved(t *tx, at time.Time, pool int64, cluster string, status app.ClusterStatus, message string) error {
+func poolMachineMoved(t *db.Tx, at time.Time, pool int64, cluster string, status app.ClusterStatus, message string) error {
 	var moved int64
 	var err error
 	switch status {
 	case app.ClusterActive:
-		moved, err = t.count(`UPDATE pool_machines SET state = 'ready', ready_at = ?, zone = CASE WHEN zone <> '' THEN zone
+		moved, err = t.Count(`UPDATE pool_machines SET state = 'ready', ready_at = ?, zone = CASE WHEN zone <> '' THEN zone
 				ELSE coalesce((SELECT x.zone FROM resources x WHERE x.cluster = pool_machines.cluster AND x.gone_at = 0 LIMIT 1), '') END
-			WHERE cluster = ? AND state IN ('making', 'failed')`, micros(at), cluster)
+			WHERE cluster = ? AND state IN ('making', 'failed')`, db.Micros(at), cluster)
 		if err == nil && moved > 0 {
-			err = t.exec(`UPDATE pools SET failures = 0, retry_at = 0 WHERE id = ?`, pool)
+			err = t.Exec(`UPDATE pools SET failures = 0, retry_at = 0 WHERE id = ?`, pool)
 		}
 	case app.ClusterFailed:
-		moved, err = t.count(`UPDATE pool_machines SET state = 'failed' WHERE cluster = ? AND state = 'making'`, cluster)
+		moved, err = t.Count(`UPDATE pool_machines SET state = 'failed' WHERE cluster = ? AND state = 'making'`, cluster)
 		if err == nil && moved > 0 {
 			err = poolFailed(t, at, pool, message)
 		}
 	case app.ClusterDeleted:
-		moved, err = t.count(`UPDATE pool_machines SET state = 'gone', ended_at = ? WHERE cluster = ? AND state <> 'handed'`, micros(at), cluster)
+		moved, err = t.Count(`UPDATE pool_machines SET state = 'gone', ended_at = ? WHERE cluster = ? AND state <> 'handed'`, db.Micros(at), cluster)
 	}
 	if err != nil || moved == 0 {
 		return err
@@ -132,41 +133,41 @@ func poolMachineMoved(t *tx, at time.Time, pool int64, cluster string, status ap
 }
 
 // poolFailed counts a machine that could not be made.
-func poolFailed(t *tx, at time.Time, pool int64, message string) error {
+func poolFailed(t *db.Tx, at time.Time, pool int64, message string) error {
 	var failures int
-	err := t.row(`UPDATE pools SET failures = failures + 1, trouble = ?, troubled_at = CASE WHEN troubled_at = 0 THEN ? ELSE troubled_at END WHERE id = ? RETURNING failures`,
-		message, micros(at), pool).Scan(&failures)
+	err := t.Row(`UPDATE pools SET failures = failures + 1, trouble = ?, troubled_at = CASE WHEN troubled_at = 0 THEN ? ELSE troubled_at END WHERE id = ? RETURNING failures`,
+		message, db.Micros(at), pool).Scan(&failures)
 	if err != nil {
 		return fmt.Errorf("store: pool %d: %w", pool, err)
 	}
-	return t.exec(`UPDATE pools SET retry_at = ? WHERE id = ?`, micros(at.Add(app.PoolRetry(failures))), pool)
+	return t.Exec(`UPDATE pools SET retry_at = ? WHERE id = ?`, db.Micros(at.Add(app.PoolRetry(failures))), pool)
 }
 
 // poolMachineLost takes a machine that is gone out of its pool, where the cluster is one's.
-func poolMachineLost(t *tx, cluster, message string) error {
+func poolMachineLost(t *db.Tx, cluster, message string) error {
 	var pool int64
-	err := t.row(`UPDATE pool_machines SET state = 'failed', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('ready', 'promised') RETURNING pool`, cluster).Scan(&pool)
-	if isNoRows(err) {
+	err := t.Row(`UPDATE pool_machines SET state = 'failed', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('ready', 'promised') RETURNING pool`, cluster).Scan(&pool)
+	if db.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
-		return wrapped(err)
+		return db.Wrapped(err)
 	}
-	if err := t.exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, cluster); err != nil {
+	if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, cluster); err != nil {
 		return err
 	}
 	return wakePool(t, time.Now(), pool)
 }
 
 // poolMachineFound puts one back that was lost and runs again, before anything was done about it.
-func poolMachineFound(t *tx, cluster string) error {
+func poolMachineFound(t *db.Tx, cluster string) error {
 	var pool int64
-	err := t.row(`UPDATE pool_machines SET state = 'ready' WHERE cluster = ? AND state = 'failed' AND ready_at > 0 RETURNING pool`, cluster).Scan(&pool)
-	if isNoRows(err) {
+	err := t.Row(`UPDATE pool_machines SET state = 'ready' WHERE cluster = ? AND state = 'failed' AND ready_at > 0 RETURNING pool`, cluster).Scan(&pool)
+	if db.IsNoRows(err) {
 		return nil
 	}
 	if err != nil {
-		return wrapped(err)
+		return db.Wrapped(err)
 	}
 	return wakePool(t, time.Now(), pool)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 	endedKept = 24 * time.Hour
 )
 
-func scanProvisioner(row scanner) (app.Provisioner, error) {
+func scanProvisioner(row db.Scanner) (app.Provisioner, error) {
 	var p app.Provisioner
 	var tags, only string
 	var registered, seen, ended int64
@@ -28,7 +29,7 @@ func scanProvisioner(row scanner) (app.Provisioner, error) {
 			return p, fmt.Errorf("store: provisioner %s: %w", p.ID, err)
 		}
 	}
-	p.RegisteredAt, p.SeenAt, p.EndedAt = fromMicros(registered), fromMicros(seen), fromMicros(ended)
+	p.RegisteredAt, p.SeenAt, p.EndedAt = db.FromMicros(registered), db.FromMicros(seen), db.FromMicros(ended)
 	return p, json.Unmarshal([]byte(tags), &p.Tags)
 }
 
@@ -46,17 +47,17 @@ func (s *fleetStore) AddProvisioner(ctx context.Context, p app.Provisioner) erro
 		}
 		only = string(b)
 	}
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`INSERT INTO provisioners (`+provisionerColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
-			p.ID, p.Name, p.Host, p.Version, p.Token, string(tags), p.Slots, string(p.State), micros(p.RegisteredAt), micros(p.SeenAt), only); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`INSERT INTO provisioners (`+provisionerColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+			p.ID, p.Name, p.Host, p.Version, p.Token, string(tags), p.Slots, string(p.State), db.Micros(p.RegisteredAt), db.Micros(p.SeenAt), only); err != nil {
 			return err
 		}
 		if p.Token != "" {
-			if err := t.exec(`UPDATE provisioner_tokens SET used_at = ? WHERE name = ?`, micros(p.RegisteredAt), p.Token); err != nil {
+			if err := t.Exec(`UPDATE provisioner_tokens SET used_at = ? WHERE name = ?`, db.Micros(p.RegisteredAt), p.Token); err != nil {
 				return err
 			}
 		}
-		if err := t.exec(`DELETE FROM provisioners WHERE ended_at > 0 AND ended_at < ?`, micros(p.RegisteredAt.Add(-endedKept))); err != nil {
+		if err := t.Exec(`DELETE FROM provisioners WHERE ended_at > 0 AND ended_at < ?`, db.Micros(p.RegisteredAt.Add(-endedKept))); err != nil {
 			return err
 		}
 		return sharesChanged(t)
@@ -65,14 +66,14 @@ func (s *fleetStore) AddProvisioner(ctx context.Context, p app.Provisioner) erro
 
 // Provisioner implements app.ProvisionerStore.
 func (s *fleetStore) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
-	p, err := scanProvisioner(s.row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
-	if isNoRows(err) {
+	p, err := scanProvisioner(s.Row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
+	if db.IsNoRows(err) {
 		return p, app.Errorf(app.ENotFound, "There is no such provisioner.")
 	}
 	if err != nil {
 		return p, fmt.Errorf("store: provisioner: %w", err)
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var t app.TenantSlots
 		err := row.Scan(&t.Tenant, &t.Slots)
 		p.Tenants = append(p.Tenants, t)
@@ -98,7 +99,7 @@ func (s *fleetStore) BusyProvisioners(ctx context.Context) ([]app.Provisioner, e
 		at[app.WorkerPrefix(p.ID)] = i
 	}
 	// The name of a worker is that of its provisioner and ten letters.
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var prefix, tenant string
 		var n int
 		if err := row.Scan(&prefix, &tenant, &n); err != nil {
@@ -129,7 +130,7 @@ func addRunning(tenants []app.TenantSlots, tenant string, n int) []app.TenantSlo
 func (s *fleetStore) provisioners(ctx context.Context, where string) ([]app.Provisioner, map[string]map[string]time.Time, error) {
 	var all []app.Provisioner
 	at := map[string]int{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanProvisioner(row)
 		at[p.ID] = len(all)
 		all = append(all, p)
@@ -139,7 +140,7 @@ func (s *fleetStore) provisioners(ctx context.Context, where string) ([]app.Prov
 		return nil, nil, err
 	}
 	idle := map[string]map[string]time.Time{}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var id string
 		var t app.TenantSlots
 		var since int64
@@ -153,7 +154,7 @@ func (s *fleetStore) provisioners(ctx context.Context, where string) ([]app.Prov
 			if idle[id] == nil {
 				idle[id] = map[string]time.Time{}
 			}
-			idle[id][t.Tenant] = fromMicros(since)
+			idle[id][t.Tenant] = db.FromMicros(since)
 		}
 		return nil
 	}, `SELECT provisioner, tenant, slots, idle_since FROM provisioner_shares ORDER BY provisioner, tenant`)
@@ -162,14 +163,14 @@ func (s *fleetStore) provisioners(ctx context.Context, where string) ([]app.Prov
 
 // TouchProvisioner implements app.ProvisionerStore.
 func (s *fleetStore) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
-	err := s.write(ctx, func(t *tx) error {
-		if err := t.exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, micros(now), id); err != nil {
+	err := s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, db.Micros(now), id); err != nil {
 			return err
 		}
 		if !draining {
 			return nil
 		}
-		n, err := t.count(`UPDATE provisioners SET state = 'draining' WHERE id = ? AND state = 'active'`, id)
+		n, err := t.Count(`UPDATE provisioners SET state = 'draining' WHERE id = ? AND state = 'active'`, id)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -183,12 +184,12 @@ func (s *fleetStore) TouchProvisioner(ctx context.Context, id string, draining b
 
 // EndProvisioner implements app.ProvisionerStore.
 func (s *fleetStore) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), micros(now), id)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), db.Micros(now), id)
 		if err != nil || n == 0 {
 			return err
 		}
-		if err := t.exec(`DELETE FROM provisioner_shares WHERE provisioner = ?`, id); err != nil {
+		if err := t.Exec(`DELETE FROM provisioner_shares WHERE provisioner = ?`, id); err != nil {
 			return err
 		}
 		return sharesChanged(t)
@@ -197,8 +198,8 @@ func (s *fleetStore) EndProvisioner(ctx context.Context, id string, state app.Pr
 
 // DrainProvisioners implements app.ProvisionerStore.
 func (s *fleetStore) DrainProvisioners(ctx context.Context, name, who string, now time.Time) (found int, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE provisioners SET state = 'draining' WHERE (name = ? OR id = ?) AND `+provisionerAlive, name, name)
+	err = s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE provisioners SET state = 'draining' WHERE (name = ? OR id = ?) AND `+provisionerAlive, name, name)
 		if err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (s *fleetStore) DrainProvisioners(ctx context.Context, name, who string, no
 				Hint: "`muster provisioners` lists those that there are."}
 		}
 		found = int(n)
-		if err := t.audit(now, app.DefaultTenant, who, "provisioner.drain", name, ""); err != nil {
+		if err := t.Audit(now, app.DefaultTenant, who, "provisioner.drain", name, ""); err != nil {
 			return err
 		}
 		return sharesChanged(t)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // atWork is what each operation under way has queued and running, and how far it is.
@@ -16,14 +17,14 @@ const atWork = `SELECT o.tenant, c.provider, o.queued + o.running, o.expected, o
 func (s *fleetStore) Load(ctx context.Context) (app.Load, error) {
 	var l app.Load
 	// The number is read first: whatever changes after that makes it an old one.
-	err := s.row(ctx, `SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&l.Version)
+	err := s.Row(ctx, `SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&l.Version)
 	if err != nil {
 		return l, err
 	}
 	type place struct{ tenant, provider string }
 	demands := map[place]*app.ProviderDemand{}
 	var order []place
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var d app.ProviderDemand
 		var expected, done, total int64
 		if err := row.Scan(&d.Tenant, &d.Provider, &d.Steps, &expected, &done, &total); err != nil {
@@ -47,7 +48,7 @@ func (s *fleetStore) Load(ctx context.Context) (app.Load, error) {
 		l.Demands = append(l.Demands, *demands[k])
 	}
 	l.Slots = map[string]int{}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
 		var slots int
 		err := row.Scan(&tenant, &slots)
@@ -63,10 +64,10 @@ func (s *fleetStore) Load(ctx context.Context) (app.Load, error) {
 
 // Share implements app.ProvisionerStore.
 func (s *fleetStore) Share(ctx context.Context, version int64, shares []app.Share) (done bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		done = false
 		var now int64
-		if err := t.row(`SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&now); err != nil {
+		if err := t.Row(`SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&now); err != nil {
 			return err
 		}
 		if now != version {
@@ -74,14 +75,14 @@ func (s *fleetStore) Share(ctx context.Context, version int64, shares []app.Shar
 		}
 		for _, sh := range shares {
 			if sh.Slots <= 0 {
-				if err := t.exec(`DELETE FROM provisioner_shares WHERE provisioner = ? AND tenant = ?`, sh.Provisioner, sh.Tenant); err != nil {
+				if err := t.Exec(`DELETE FROM provisioner_shares WHERE provisioner = ? AND tenant = ?`, sh.Provisioner, sh.Tenant); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := t.exec(`INSERT INTO provisioner_shares (provisioner, tenant, slots, idle_since) VALUES (?, ?, ?, ?)
+			if err := t.Exec(`INSERT INTO provisioner_shares (provisioner, tenant, slots, idle_since) VALUES (?, ?, ?, ?)
 				ON CONFLICT (provisioner, tenant) DO UPDATE SET slots = excluded.slots, idle_since = excluded.idle_since`,
-				sh.Provisioner, sh.Tenant, sh.Slots, micros(sh.IdleSince)); err != nil {
+				sh.Provisioner, sh.Tenant, sh.Slots, db.Micros(sh.IdleSince)); err != nil {
 				return err
 			}
 		}
@@ -93,7 +94,7 @@ func (s *fleetStore) Share(ctx context.Context, version int64, shares []app.Shar
 
 // WorkQueued implements app.ProvisionerStore.
 func (s *fleetStore) WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error) {
-	args := []any{tenant, micros(before)}
+	args := []any{tenant, db.Micros(before)}
 	filter := ""
 	if len(except) > 0 {
 		filter = ` AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = o.cluster AND c.provider IN (?` + strings.Repeat(`, ?`, len(except)-1) + `))`
@@ -102,7 +103,7 @@ func (s *fleetStore) WorkQueued(ctx context.Context, tenant string, except []str
 		}
 	}
 	var some bool
-	err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM operations o JOIN steps s ON s.operation = o.id AND s.state = 'queued'
+	err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM operations o JOIN steps s ON s.operation = o.id AND s.state = 'queued'
 		WHERE o.tenant = ? AND o.queued > 0 AND s.rung_at <= ?`+filter+`)`,
 		args...).Scan(&some)
 	return some, err

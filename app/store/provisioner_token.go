@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // CreateProvisionerToken implements app.ProvisionerStore.
@@ -16,9 +17,9 @@ func (s *fleetStore) CreateProvisionerToken(ctx context.Context, p app.Provision
 	if err != nil {
 		return fmt.Errorf("store: provisioner token: %w", err)
 	}
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`INSERT INTO provisioner_tokens (name, hash, created_by, created_at, used_at, grants) VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
-			p.Name, hash, p.CreatedBy, micros(p.CreatedAt), string(grant))
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`INSERT INTO provisioner_tokens (name, hash, created_by, created_at, used_at, grants) VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
+			p.Name, hash, p.CreatedBy, db.Micros(p.CreatedAt), string(grant))
 		if err != nil {
 			return err
 		}
@@ -26,14 +27,14 @@ func (s *fleetStore) CreateProvisionerToken(ctx context.Context, p app.Provision
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a token %q.", p.Name),
 				Hint: "Revoke that one first, or choose another name."}
 		}
-		return t.audit(p.CreatedAt, app.DefaultTenant, p.CreatedBy, "provisioner_token.create", p.Name, string(grant))
+		return t.Audit(p.CreatedAt, app.DefaultTenant, p.CreatedBy, "provisioner_token.create", p.Name, string(grant))
 	})
 }
 
 // ProvisionerTokens implements app.ProvisionerStore.
 func (s *fleetStore) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
 	all := []app.ProvisionerToken{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanProvisionerToken(row)
 		all = append(all, p)
 		return err
@@ -41,7 +42,7 @@ func (s *fleetStore) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerTo
 	return all, err
 }
 
-func scanProvisionerToken(row scanner) (app.ProvisionerToken, error) {
+func scanProvisionerToken(row db.Scanner) (app.ProvisionerToken, error) {
 	var p app.ProvisionerToken
 	var created, used int64
 	var grant string
@@ -49,7 +50,7 @@ func scanProvisionerToken(row scanner) (app.ProvisionerToken, error) {
 	if err != nil {
 		return p, err
 	}
-	p.CreatedAt, p.UsedAt = fromMicros(created), fromMicros(used)
+	p.CreatedAt, p.UsedAt = db.FromMicros(created), db.FromMicros(used)
 	if p.ProvisionerGrant = app.AnyProvisionerGrant(); grant != "" {
 		p.ProvisionerGrant = app.ProvisionerGrant{}
 		err = json.Unmarshal([]byte(grant), &p.ProvisionerGrant)
@@ -59,8 +60,8 @@ func scanProvisionerToken(row scanner) (app.ProvisionerToken, error) {
 
 // RevokeProvisionerToken implements app.ProvisionerStore.
 func (s *fleetStore) RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`DELETE FROM provisioner_tokens WHERE name = ?`, name)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`DELETE FROM provisioner_tokens WHERE name = ?`, name)
 		if err != nil {
 			return err
 		}
@@ -69,14 +70,14 @@ func (s *fleetStore) RevokeProvisionerToken(ctx context.Context, name, who strin
 		}
 		// The shares go first, while the registrations can still be told by their state. Those that were lost before are revoked
 		// too: their workers may still carry tokens.
-		if err := t.exec(`DELETE FROM provisioner_shares WHERE provisioner IN (SELECT id FROM provisioners WHERE token = ?)`, name); err != nil {
+		if err := t.Exec(`DELETE FROM provisioner_shares WHERE provisioner IN (SELECT id FROM provisioners WHERE token = ?)`, name); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE provisioners SET state = 'revoked', ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE token = ?`,
-			micros(now), name); err != nil {
+		if err := t.Exec(`UPDATE provisioners SET state = 'revoked', ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE token = ?`,
+			db.Micros(now), name); err != nil {
 			return err
 		}
-		if err := t.audit(now, app.DefaultTenant, who, "provisioner_token.revoke", name, ""); err != nil {
+		if err := t.Audit(now, app.DefaultTenant, who, "provisioner_token.revoke", name, ""); err != nil {
 			return err
 		}
 		return sharesChanged(t)
@@ -85,8 +86,8 @@ func (s *fleetStore) RevokeProvisionerToken(ctx context.Context, name, who strin
 
 // ProvisionerTokenOf implements app.ProvisionerStore.
 func (s *fleetStore) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error) {
-	p, err := scanProvisionerToken(s.row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
-	if isNoRows(err) {
+	p, err := scanProvisionerToken(s.Row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
+	if db.IsNoRows(err) {
 		return p, app.Errorf(app.ENotFound, "There is no such provisioner token.")
 	}
 	return p, err
@@ -96,5 +97,5 @@ func (s *fleetStore) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.P
 func (s *fleetStore) WorkerKey(ctx context.Context) ([]byte, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
-	return s.sealedSetting(ctx, "worker_key", key)
+	return s.SealedSetting(ctx, "worker_key", key)
 }

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 const questionColumns = `q.id, q.operation, q.idx, q.attempt, q.step, q.node, q.service, q.action, q.tenant, q.cluster, c.name, o.kind, c.owner, o.requester,
@@ -23,7 +24,7 @@ type questionRow struct{ app.Question }
 func (q questionRow) name() string { return fmt.Sprintf("%d.%d", q.Operation, q.Index) }
 
 // scanQuestion reads a row of questionColumns; more are further columns behind.
-func scanQuestion(row scanner, more ...any) (q questionRow, err error) {
+func scanQuestion(row db.Scanner, more ...any) (q questionRow, err error) {
 	var person []byte
 	var asked, help string
 	var askedAt, until, answeredAt int64
@@ -37,7 +38,7 @@ func scanQuestion(row scanner, more ...any) (q questionRow, err error) {
 	if asked != "" {
 		q.Person.Ask, q.Person.Help = asked, help
 	}
-	q.AskedAt, q.Until, q.AnsweredAt = fromMicros(askedAt), fromMicros(until), fromMicros(answeredAt)
+	q.AskedAt, q.Until, q.AnsweredAt = db.FromMicros(askedAt), db.FromMicros(until), db.FromMicros(answeredAt)
 	return q, nil
 }
 
@@ -60,7 +61,7 @@ func (s *operationStore) Questions(ctx context.Context, tenant string, f app.Que
 	may, mine := readable(f.Reader)
 	shared, of := sharedWith(f.Reader)
 	args = append(append(of, args...), mine...)
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var access app.Access
 		c := app.Cluster{Tenant: tenant}
 		q, err := scanQuestion(row, &c.Visibility, &c.OwnerGroup, &access)
@@ -74,13 +75,13 @@ func (s *operationStore) Questions(ctx context.Context, tenant string, f app.Que
 
 // Question implements app.QuestionStore.
 func (s *operationStore) Question(ctx context.Context, tenant string, operation int64, index int) (app.Question, error) {
-	q, err := scanQuestion(s.row(ctx, `SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
+	q, err := scanQuestion(s.Row(ctx, `SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
 		tenant, operation, index))
 	return q.Question, noQuestion(err, operation, index)
 }
 
 func noQuestion(err error, operation int64, index int) error {
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d.", index, operation),
 			Hint: "Questions that wait are listed by `muster questions`."}
 	}
@@ -98,7 +99,7 @@ func (s *operationStore) Answers(ctx context.Context, tenant, cluster string, no
 	}
 	place := map[[2]string]int{} // by node and service: where the values are
 	var list []app.NodeAnswer
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var name, node, service string
 		var person, sealed []byte
 		if err := row.Scan(&name, &node, &service, &person, &sealed); err != nil {
@@ -117,7 +118,7 @@ func (s *operationStore) Answers(ctx context.Context, tenant, cluster string, no
 		maps.Copy(list[at].Values, values) // those of different actions of a service add up
 		return nil
 	}, `SELECT a.name, q.node, q.service, q.person, a.answer FROM questions q JOIN questions a ON a.name = CASE q.same_as WHEN '' THEN q.name ELSE q.same_as END
-		WHERE q.state IN ('answered', 'overdue') AND q.tenant = ? AND q.cluster = ? AND q.node IN (`+repeated(`?`, len(nodes))+`)
+		WHERE q.state IN ('answered', 'overdue') AND q.tenant = ? AND q.cluster = ? AND q.node IN (`+db.Repeated(`?`, len(nodes))+`)
 		ORDER BY q.answered_at, q.id`, args...)
 	return list, err
 }
@@ -125,7 +126,7 @@ func (s *operationStore) Answers(ctx context.Context, tenant, cluster string, no
 // answerValues opens an answer. One that nobody gave, where the step went on nevertheless, is what fields have by default.
 func (s *operationStore) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
 	if len(sealed) > 0 {
-		text, err := s.unseal(sealed, "questions/"+name)
+		text, err := s.Unseal(sealed, "questions/"+name)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +147,7 @@ func (s *operationStore) answerValues(name string, person, sealed []byte) (value
 
 // AnswerQuestion implements app.QuestionStore.
 func (s *operationStore) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Question, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err := question(t, n.Tenant, n.Operation, n.Index)
 		if err != nil {
 			return err
@@ -203,7 +204,7 @@ func (s *operationStore) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q
 		if values := plainValues(n.Values); len(values) > 0 {
 			after["values"] = values
 		}
-		if err := t.deed(n.Now, n.Who, act, r.Cluster, nil, after); err != nil {
+		if err := t.Deed(n.Now, n.Who, act, r.Cluster, nil, after); err != nil {
 			return err
 		}
 		if err := save(t, n.Now, set); err != nil {
@@ -227,13 +228,13 @@ func plainValues(values map[string]app.AnswerValue) map[string]string {
 	return plain
 }
 
-func question(t *tx, tenant string, operation int64, index int) (questionRow, error) {
-	q, err := scanQuestion(t.row(`SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`, tenant, operation, index))
+func question(t *db.Tx, tenant string, operation int64, index int) (questionRow, error) {
+	q, err := scanQuestion(t.Row(`SELECT `+questionColumns+questionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`, tenant, operation, index))
 	return q, noQuestion(err, operation, index)
 }
 
-func questions(t *tx, where string, args ...any) (list []questionRow, err error) {
-	err = t.each(func(row scanner) error {
+func questions(t *db.Tx, where string, args ...any) (list []questionRow, err error) {
+	err = t.Each(func(row db.Scanner) error {
 		q, err := scanQuestion(row)
 		list = append(list, q)
 		return err
@@ -242,12 +243,12 @@ func questions(t *tx, where string, args ...any) (list []questionRow, err error)
 }
 
 // openAlike gives the open questions of an operation that one answer counts for.
-func openAlike(t *tx, q questionRow) ([]questionRow, error) {
+func openAlike(t *db.Tx, q questionRow) ([]questionRow, error) {
 	return questions(t, `q.operation = ? AND q.service = ? AND q.action = ? AND q.state = 'open'`, q.Operation, q.Service, string(q.Action))
 }
 
 // tooLate says what has become of a question that somebody wants to answer.
-func tooLate(t *tx, q questionRow, n app.NewAnswer) error {
+func tooLate(t *db.Tx, q questionRow, n app.NewAnswer) error {
 	e := &app.Error{Code: app.EConflict, Reason: "not_asked", Field: "attempt"}
 	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {
 	case n.Attempt > q.Attempt:
@@ -268,7 +269,7 @@ func tooLate(t *tx, q questionRow, n app.NewAnswer) error {
 		e.Message = fmt.Sprintf("%s is not asked yet.", q.Step)
 	default:
 		status := ""
-		if err := t.row(`SELECT status FROM operations WHERE id = ?`, q.Operation).Scan(&status); err != nil {
+		if err := t.Row(`SELECT status FROM operations WHERE id = ?`, q.Operation).Scan(&status); err != nil {
 			return err
 		}
 		e.Message = fmt.Sprintf("Nobody is asked any more: the %s is %s.", q.Kind.Words(), status)
@@ -288,7 +289,7 @@ func (s *operationStore) sealAnswer(q questionRow, values map[string]app.AnswerV
 	if err != nil {
 		return nil, fmt.Errorf("store: answer %s: %w", q.name(), err)
 	}
-	return s.seal(text, "questions/"+q.name()), nil
+	return s.Seal(text, "questions/"+q.name()), nil
 }
 
 // questionEnd is how a question ends. Sealed are the values, or SameAs names the question that has them.
@@ -300,26 +301,26 @@ type questionEnd struct {
 	now      time.Time
 }
 
-func closeQuestion(t *tx, q questionRow, e questionEnd) error {
+func closeQuestion(t *db.Tx, q questionRow, e questionEnd) error {
 	if e.sealed == nil {
 		e.sealed = []byte{}
 	}
-	return t.exec(`UPDATE questions SET state = ?, answered_at = ?, answered_by = ?, reason = ?, answer = ?, same_as = ?, remind_at = 0
-		WHERE operation = ? AND idx = ?`, string(e.state), micros(e.now), e.who, e.why, e.sealed, e.sameAs, q.Operation, q.Index)
+	return t.Exec(`UPDATE questions SET state = ?, answered_at = ?, answered_by = ?, reason = ?, answer = ?, same_as = ?, remind_at = 0
+		WHERE operation = ? AND idx = ?`, string(e.state), db.Micros(e.now), e.who, e.why, e.sealed, e.sameAs, q.Operation, q.Index)
 }
 
 // withdrawQuestions takes back what is asked of an operation that is paused or cancelled.
-func withdrawQuestions(t *tx, operation int64) error {
-	return t.exec(`UPDATE questions SET state = 'withdrawn', remind_at = 0 WHERE operation = ? AND state = 'open'`, operation)
+func withdrawQuestions(t *db.Tx, operation int64) error {
+	return t.Exec(`UPDATE questions SET state = 'withdrawn', remind_at = 0 WHERE operation = ? AND state = 'open'`, operation)
 }
 
 // forgetAnswers wipes what was typed for a cluster that is gone.
-func forgetAnswers(t *tx, cluster string) error {
-	return t.exec(`UPDATE questions SET answer = ? WHERE cluster = ? AND length(answer) > 0`, []byte{}, cluster)
+func forgetAnswers(t *db.Tx, cluster string) error {
+	return t.Exec(`UPDATE questions SET answer = ? WHERE cluster = ? AND length(answer) > 0`, []byte{}, cluster)
 }
 
 // insertQuestions writes what a plan asks people.
-func insertQuestions(t *tx, p *planRows) error {
+func insertQuestions(t *db.Tx, p *planRows) error {
 	if len(p.plan.Questions) == 0 {
 		return nil
 	}
@@ -331,9 +332,9 @@ func insertQuestions(t *tx, p *planRows) error {
 	}
 	texts := map[string]string{}
 	for name, q := range p.plan.Questions {
-		texts[name] = jsonText(q)
+		texts[name] = db.JSON(q)
 	}
-	return t.execSet(len(at), `INSERT INTO questions (name, tenant, cluster, operation, idx, step, node, service, action, person, answer) VALUES `,
+	return t.ExecSet(len(at), `INSERT INTO questions (name, tenant, cluster, operation, idx, step, node, service, action, person, answer) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ``, func(args []any, n int) []any {
 			i := at[n]
 			s := p.plan.Steps[i]

@@ -5,11 +5,12 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // noteQuestions opens and closes the questions of steps that a set has moved, in the same transaction: a question is open just as
 // long as its step is asked. It gives those that were answered already on another node, for answerKnown.
-func noteQuestions(t *tx, now time.Time, set *ledger.Set) (known []questionRow, err error) {
+func noteQuestions(t *db.Tx, now time.Time, set *ledger.Set) (known []questionRow, err error) {
 	var opened, moved, over []*ledger.Step
 	leaving, _ := set.Changed() // a step that is asked is on no node
 	for _, st := range leaving {
@@ -24,7 +25,7 @@ func noteQuestions(t *tx, now time.Time, set *ledger.Set) (known []questionRow, 
 		}
 	}
 	for _, st := range moved {
-		if err := t.exec(`UPDATE questions SET until = ? WHERE operation = ? AND idx = ?`, micros(st.Deadline), st.Operation, st.Index); err != nil {
+		if err := t.Exec(`UPDATE questions SET until = ? WHERE operation = ? AND idx = ?`, db.Micros(st.Deadline), st.Operation, st.Index); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +36,7 @@ func noteQuestions(t *tx, now time.Time, set *ledger.Set) (known []questionRow, 
 }
 
 // closeOverdue ends the questions that nobody has answered: those that were are not open any more.
-func closeOverdue(t *tx, now time.Time, over []*ledger.Step) error {
+func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 	told := map[string]bool{}
 	for _, st := range over {
 		list, err := questions(t, `q.operation = ? AND q.idx = ? AND q.state = 'open'`, st.Operation, st.Index)
@@ -47,7 +48,7 @@ func closeOverdue(t *tx, now time.Time, over []*ledger.Step) error {
 				return err
 			}
 			if !toldAlready(t, told, q) {
-				if err := t.notice(q.TellOverdue(now)); err != nil {
+				if err := t.Notice(q.TellOverdue(now)); err != nil {
 					return err
 				}
 			}
@@ -57,14 +58,14 @@ func closeOverdue(t *tx, now time.Time, over []*ledger.Step) error {
 }
 
 // toldAlready tells whether people were told of the same on another node, where one answer counts for all.
-func toldAlready(t *tx, told map[string]bool, q questionRow) bool {
-	key := jsonText([]any{q.Operation, q.Service, q.Action})
+func toldAlready(t *db.Tx, told map[string]bool, q questionRow) bool {
+	key := db.JSON([]any{q.Operation, q.Service, q.Action})
 	was := told[key]
 	told[key] = true
 	return was && q.Person.Once
 }
 
-func openQuestions(t *tx, now time.Time, opened []*ledger.Step) (known []questionRow, err error) {
+func openQuestions(t *db.Tx, now time.Time, opened []*ledger.Step) (known []questionRow, err error) {
 	told := map[string]bool{}
 	clusters := map[string]app.MacroCluster{}
 	for _, st := range opened {
@@ -82,7 +83,7 @@ func openQuestions(t *tx, now time.Time, opened []*ledger.Step) (known []questio
 			fresh := !toldAlready(t, told, q)
 			if q.Person.Once && fresh {
 				var before string // the one by which people know of it, and which was answered perhaps
-				err := t.row(`SELECT COALESCE(min(state), '') FROM questions WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,
+				err := t.Row(`SELECT COALESCE(min(state), '') FROM questions WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,
 					q.Operation, q.Service, string(q.Action)).Scan(&before)
 				if err != nil {
 					return nil, err
@@ -94,13 +95,13 @@ func openQuestions(t *tx, now time.Time, opened []*ledger.Step) (known []questio
 			if !fresh {
 				remind = time.Time{}
 			}
-			if err := t.exec(`UPDATE questions SET state = 'open', attempt = ?, asked = ?, help = ?, asked_at = ?, until = ?, remind_at = ?, answered_at = 0,
-				answered_by = '', reason = '', answer = ?, same_as = '' WHERE operation = ? AND idx = ?`, q.Attempt, q.Person.Ask, q.Person.Help, micros(now), micros(q.Until),
-				micros(remind), []byte{}, q.Operation, q.Index); err != nil {
+			if err := t.Exec(`UPDATE questions SET state = 'open', attempt = ?, asked = ?, help = ?, asked_at = ?, until = ?, remind_at = ?, answered_at = 0,
+				answered_by = '', reason = '', answer = ?, same_as = '' WHERE operation = ? AND idx = ?`, q.Attempt, q.Person.Ask, q.Person.Help, db.Micros(now), db.Micros(q.Until),
+				db.Micros(remind), []byte{}, q.Operation, q.Index); err != nil {
 				return nil, err
 			}
 			if fresh {
-				if err := t.notice(q.TellAsked(now)); err != nil {
+				if err := t.Notice(q.TellAsked(now)); err != nil {
 					return nil, err
 				}
 			}
@@ -110,11 +111,11 @@ func openQuestions(t *tx, now time.Time, opened []*ledger.Step) (known []questio
 }
 
 // expandQuestion puts what is known of nodes into the text. Nodes of a cluster are read once for a transaction.
-func expandQuestion(t *tx, q *questionRow, clusters map[string]app.MacroCluster) error {
+func expandQuestion(t *db.Tx, q *questionRow, clusters map[string]app.MacroCluster) error {
 	c, have := clusters[q.Cluster]
 	if !have {
 		var nodes []app.Node
-		if err := t.each(func(row scanner) error {
+		if err := t.Each(func(row db.Scanner) error {
 			n, err := scanNode(row)
 			if !n.Leaving {
 				nodes = append(nodes, n)
@@ -137,7 +138,7 @@ func expandQuestion(t *tx, q *questionRow, clusters map[string]app.MacroCluster)
 }
 
 // answerKnown lets steps go on that ask what was answered on another node already, with the same answer.
-func answerKnown(t *tx, now time.Time, known []questionRow) error {
+func answerKnown(t *db.Tx, now time.Time, known []questionRow) error {
 	if len(known) == 0 {
 		return nil
 	}
@@ -155,7 +156,7 @@ func answerKnown(t *tx, now time.Time, known []questionRow) error {
 			continue
 		}
 		e := questionEnd{state: app.QuestionAnswered, who: was[0].AnsweredBy, now: now}
-		if err := t.row(`SELECT CASE same_as WHEN '' THEN name ELSE same_as END FROM questions WHERE operation = ? AND idx = ?`,
+		if err := t.Row(`SELECT CASE same_as WHEN '' THEN name ELSE same_as END FROM questions WHERE operation = ? AND idx = ?`,
 			was[0].Operation, was[0].Index).Scan(&e.sameAs); err != nil {
 			return err
 		}
@@ -182,17 +183,17 @@ func answerKnown(t *tx, now time.Time, known []questionRow) error {
 }
 
 // remind tells those who may answer again, when half of the time is over. What is told is noted in the same transaction.
-func remind(t *tx, now time.Time) error {
-	list, err := questions(t, `q.`+isRemind, micros(now))
+func remind(t *db.Tx, now time.Time) error {
+	list, err := questions(t, `q.`+isRemind, db.Micros(now))
 	if err != nil {
 		return err
 	}
 	for _, q := range list {
-		if err := t.exec(`UPDATE questions SET remind_at = 0 WHERE operation = ? AND idx = ?`, q.Operation, q.Index); err != nil {
+		if err := t.Exec(`UPDATE questions SET remind_at = 0 WHERE operation = ? AND idx = ?`, q.Operation, q.Index); err != nil {
 			return err
 		}
 		if q.State == app.QuestionOpen && q.Until.After(now) {
-			if err := t.notice(q.TellReminder(now)); err != nil {
+			if err := t.Notice(q.TellReminder(now)); err != nil {
 				return err
 			}
 		}

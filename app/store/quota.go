@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const quotaColumns = `q.scope, q.name, q.clusters, q.nodes, q.cpu, q.per_hour, q.per_month, q.changed_at, q.changed_by`
 
-func scanQuota(row scanner, more ...any) (q app.Quota, err error) {
+func scanQuota(row db.Scanner, more ...any) (q app.Quota, err error) {
 	limits := make([]float64, len(app.Measures))
 	var at int64
 	err = row.Scan(append([]any{&q.Scope, &q.Name, &limits[0], &limits[1], &limits[2], &limits[3], &limits[4], &at, &q.ChangedBy}, more...)...)
@@ -20,13 +21,13 @@ func scanQuota(row scanner, more ...any) (q app.Quota, err error) {
 			q.Limits = q.Limits.With(m, limits[i])
 		}
 	}
-	q.ChangedAt = fromMicros(at)
+	q.ChangedAt = db.FromMicros(at)
 	return q, err
 }
 
 // quotas gives those of a tenant, the widest first.
-func quotas(each func(func(scanner) error, string, ...any) error, tenant string) (list []app.Quota, err error) {
-	err = each(func(row scanner) error {
+func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant string) (list []app.Quota, err error) {
+	err = each(func(row db.Scanner) error {
 		q, err := scanQuota(row)
 		list = append(list, q)
 		return err
@@ -42,7 +43,7 @@ func quotas(each func(func(scanner) error, string, ...any) error, tenant string)
 
 // SetQuota implements app.QuotaStore.
 func (s *policyStore) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, q.Scope, q.Name)
 		if err != nil {
 			return err
@@ -55,24 +56,24 @@ func (s *policyStore) SetQuota(ctx context.Context, who app.Actor, q app.Quota) 
 			}
 			args = append(args, limit)
 		}
-		if err := t.exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
+		if err := t.Exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (tenant, scope, name) DO UPDATE SET clusters = excluded.clusters, nodes = excluded.nodes, cpu = excluded.cpu,
 				per_hour = excluded.per_hour, per_month = excluded.per_month, changed_at = excluded.changed_at, changed_by = excluded.changed_by`,
-			append(args, micros(q.ChangedAt), q.ChangedBy)...); err != nil {
+			append(args, db.Micros(q.ChangedAt), q.ChangedBy)...); err != nil {
 			return err
 		}
 		// Another budget is told of anew.
 		if err := forgetBudget(t, who.Tenant, q.Scope, q.Name, before, &q); err != nil {
 			return err
 		}
-		return t.deed(q.ChangedAt, who, "quota.set", quotaObject(q.Scope, q.Name), limitsOf(before), q.Limits)
+		return t.Deed(q.ChangedAt, who, "quota.set", quotaObject(q.Scope, q.Name), limitsOf(before), q.Limits)
 	})
 }
 
 // DeleteQuota implements app.QuotaStore.
 func (s *policyStore) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, scope, name)
 		if err != nil {
 			return err
@@ -80,13 +81,13 @@ func (s *policyStore) DeleteQuota(ctx context.Context, who app.Actor, scope app.
 		if before == nil {
 			return app.Errorf(app.ENotFound, "There is no quota for %s.", quotaObject(scope, name))
 		}
-		if err := t.exec(`DELETE FROM quotas WHERE tenant = ? AND scope = ? AND name = ?`, who.Tenant, string(scope), name); err != nil {
+		if err := t.Exec(`DELETE FROM quotas WHERE tenant = ? AND scope = ? AND name = ?`, who.Tenant, string(scope), name); err != nil {
 			return err
 		}
 		if err := forgetBudget(t, who.Tenant, scope, name, before, nil); err != nil {
 			return err
 		}
-		return t.deed(now, who, "quota.delete", quotaObject(scope, name), before.Limits, nil)
+		return t.Deed(now, who, "quota.delete", quotaObject(scope, name), before.Limits, nil)
 	})
 }
 
@@ -102,9 +103,9 @@ func limitsOf(q *app.Quota) any {
 }
 
 // quota gives one; nil where there is none.
-func quota(t *tx, tenant string, scope app.QuotaScope, name string) (*app.Quota, error) {
-	q, err := scanQuota(t.row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
-	if isNoRows(err) {
+func quota(t *db.Tx, tenant string, scope app.QuotaScope, name string) (*app.Quota, error) {
+	q, err := scanQuota(t.Row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	return &q, err
@@ -113,20 +114,22 @@ func quota(t *tx, tenant string, scope app.QuotaScope, name string) (*app.Quota,
 // quotaLook is one look at a tenant's quotas and at what is used of them, all of the same moment.
 type quotaLook struct {
 	measuring
-	each func(func(scanner) error, string, ...any) error
+	each func(func(db.Scanner) error, string, ...any) error
 	all  []app.Quota
 	end  func() // call it when done
 }
 
 func (s *policyStore) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
-	moment, err := s.moment(ctx)
+	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := &quotaLook{
-		measuring: measuring{row: func(q string, args ...any) scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now},
-		each:      func(f func(scanner) error, q string, args ...any) error { return each(ctx, moment, f, q, args...) },
-		end:       func() { _ = moment.Rollback() },
+		measuring: measuring{row: func(q string, args ...any) db.Scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now},
+		each: func(f func(db.Scanner) error, q string, args ...any) error {
+			return db.Each(ctx, moment, f, q, args...)
+		},
+		end: func() { _ = moment.Rollback() },
 	}
 	if l.all, err = quotas(l.each, tenant); err != nil {
 		l.end()
@@ -148,7 +151,7 @@ func (s *policyStore) QuotaLines(ctx context.Context, tenant, owner string, grou
 
 // QuotaLimits implements app.QuotaStore.
 func (s *policyStore) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
-	return quotas(func(f func(scanner) error, q string, args ...any) error { return s.each(ctx, f, q, args...) }, tenant)
+	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant)
 }
 
 // Quotas implements app.QuotaStore.
@@ -200,8 +203,8 @@ func (s *policyStore) Quotas(ctx context.Context, tenant string, now time.Time) 
 func (l *quotaLook) byOwner(tenant string) (map[string]app.Amounts, error) {
 	of := map[string]app.Amounts{}
 	month := app.MonthOf(l.now)
-	now, end := micros(l.now), micros(month.End)
-	err := l.each(func(row scanner) error {
+	now, end := db.Micros(l.now), db.Micros(month.End)
+	err := l.each(func(row db.Scanner) error {
 		var owner string
 		var a app.Amounts
 		err := row.Scan(&owner, &a.Clusters, &a.Nodes, &a.CPU, &a.PerHour, &a.PerMonth)
@@ -214,12 +217,12 @@ func (l *quotaLook) byOwner(tenant string) (map[string]app.Amounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := micros(month.Start)
+	from := db.Micros(month.Start)
 	// Of each owner the index has two parts: what stands, and what was gone since.
 	part := `SELECT coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END - CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0)
 		FROM resources x WHERE x.tenant = ? AND x.owner = o.owner AND x.made_at < ? AND `
 	args := []any{tenant, tenant, now, now, from, from, tenant, now, now, now, from, from, tenant, now, from}
-	err = l.each(func(row scanner) error {
+	err = l.each(func(row db.Scanner) error {
 		var owner string
 		var stands, gone float64
 		err := row.Scan(&owner, &stands, &gone)
@@ -236,7 +239,7 @@ func (l *quotaLook) byOwner(tenant string) (map[string]app.Amounts, error) {
 
 // measuring adds up what is used.
 type measuring struct {
-	row func(query string, args ...any) scanner
+	row func(query string, args ...any) db.Scanner
 	now time.Time
 }
 
@@ -286,9 +289,9 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 	months := app.QuotaMonths(m.now)
 	var args []any
 	commit := ""
-	begin := micros(m.now)
+	begin := db.Micros(m.now)
 	for _, month := range months {
-		end := micros(month.End)
+		end := db.Micros(month.End)
 		commit += `, CAST(coalesce(sum(r.cost * CASE WHEN r.until_at = 0 OR r.until_at >= ? THEN ? WHEN r.until_at > ? THEN r.until_at - ? ELSE 0 END), 0) AS DOUBLE PRECISION)`
 		args = append(args, end, end-begin, begin, begin)
 		begin = end
@@ -308,7 +311,7 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 		CAST(coalesce(sum(r.cost), 0) AS DOUBLE PRECISION)`+commit+` FROM `+from+` WHERE `+where, args...).
 		Scan(&s.Used.Clusters, &s.Used.Nodes, &s.Used.CPU, &s.Used.PerHour, &s.Months[0], &s.Months[1], &s.Months[2])
 	if err != nil {
-		return wrapped(err)
+		return db.Wrapped(err)
 	}
 	for i := range s.Months {
 		s.Months[i] /= float64(time.Hour.Microseconds())
@@ -326,7 +329,7 @@ const stoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_a
 
 // spent gives what machines have cost since a moment. It is asked in parts that an index alone can answer each.
 func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
-	from, now := micros(since), micros(m.now)
+	from, now := db.Micros(since), db.Micros(m.now)
 	machines := `resources x`
 	parts := []string{`x.tenant = ? AND x.gone_at = 0`, `x.tenant = ? AND x.gone_at > ? AND x.gone_at > x.made_at`}
 	of := [][]any{{tenant}, {tenant, from}}
@@ -349,7 +352,7 @@ func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (
 			- CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM `+machines+` WHERE x.made_at < ? AND `+part,
 			append([]any{now, now, from, from, now}, of[i]...)...).Scan(&sum)
 		if err != nil {
-			return 0, wrapped(err)
+			return 0, db.Wrapped(err)
 		}
 		cost += sum
 	}
@@ -357,8 +360,8 @@ func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (
 }
 
 // copyQuotas leaves out those of single users, who have no account in the new tenant.
-func copyQuotas(t *tx, who app.Actor, from, to string, at time.Time) error {
-	return t.exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
+func copyQuotas(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
+	return t.Exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
 		SELECT ?, scope, name, clusters, nodes, cpu, per_hour, per_month, ?, ? FROM quotas WHERE tenant = ? AND scope <> 'user'`,
-		to, micros(at), who.Name(), from)
+		to, db.Micros(at), who.Name(), from)
 }

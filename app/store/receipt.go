@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // Resources implements app.ReceiptStore.
 func (s *clusterStore) Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error) {
 	list := []app.Resource{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		r := app.Resource{Tenant: tenant, Cluster: cluster}
 		var made, gone int64
 		err := row.Scan(&r.Provider, &r.Kind, &r.ID, &r.Node, &r.Intent, &r.Zone, &r.Price, &made, &gone)
-		r.MadeAt, r.GoneAt = fromMicros(made), fromMicros(gone)
+		r.MadeAt, r.GoneAt = db.FromMicros(made), db.FromMicros(gone)
 		list = append(list, r)
 		return err
 	}, `SELECT provider, kind, id, node, intent, zone, price, made_at, gone_at FROM resources WHERE cluster = ? AND tenant = ?
@@ -28,11 +29,11 @@ func (s *clusterStore) NoteResources(ctx context.Context, provider, intent strin
 	if len(seen) == 0 {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error { return noteSeen(t, at, provider, intent, seen) })
+	return s.Write(ctx, func(t *db.Tx) error { return noteSeen(t, at, provider, intent, seen) })
 }
 
 // noteNode writes down what a step came across for its node, under the node's intent.
-func noteNode(t *tx, at time.Time, cluster, node string, seen []app.Seen) error {
+func noteNode(t *db.Tx, at time.Time, cluster, node string, seen []app.Seen) error {
 	if len(seen) == 0 {
 		return nil
 	}
@@ -46,17 +47,17 @@ func noteNode(t *tx, at time.Time, cluster, node string, seen []app.Seen) error 
 // maxSeen bounds what one report can add; a node has a machine, or a few where something went wrong.
 const maxSeen = 100
 
-func noteSeen(t *tx, at time.Time, provider, intent string, seen []app.Seen) error {
+func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) error {
 	for _, x := range seen[:min(len(seen), maxSeen)] {
 		made, gone := x.MadeAt, int64(0)
 		if made.IsZero() || made.After(at) {
 			made = at
 		}
 		if x.Gone {
-			gone = micros(at)
+			gone = db.Micros(at)
 		}
 		// What is there again after it was gone costs again.
-		err := t.exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template,
+		err := t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template,
 				hardware, cpu)
 			SELECT i.id, CAST(? AS TEXT), CAST(? AS TEXT), i.provider, i.tenant, i.cluster, i.node, CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION),
 				CAST(? AS BIGINT), CAST(? AS BIGINT), coalesce(c.owner, ''), coalesce(c.template, ''), coalesce(n.hardware, ''), coalesce(n.cpu, 0)
@@ -65,7 +66,7 @@ func noteSeen(t *tx, at time.Time, provider, intent string, seen []app.Seen) err
 				zone = CASE WHEN excluded.zone = '' THEN resources.zone ELSE excluded.zone END,
 				price = CASE WHEN resources.price = 0 THEN excluded.price ELSE resources.price END,
 				gone_at = CASE WHEN excluded.gone_at > 0 AND resources.gone_at > 0 THEN resources.gone_at ELSE excluded.gone_at END`,
-			x.Kind, x.ID, x.Zone, x.Price, micros(made), gone, intent, provider, provider)
+			x.Kind, x.ID, x.Zone, x.Price, db.Micros(made), gone, intent, provider, provider)
 		if err != nil {
 			return err
 		}
@@ -74,21 +75,21 @@ func noteSeen(t *tx, at time.Time, provider, intent string, seen []app.Seen) err
 }
 
 // nodeGone ends all that a node had: its provider was asked, and has nothing of it.
-func nodeGone(t *tx, at time.Time, cluster, node string) error {
-	return t.exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, micros(at), cluster, node)
+func nodeGone(t *db.Tx, at time.Time, cluster, node string) error {
+	return t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, db.Micros(at), cluster, node)
 }
 
 // LastNode implements app.ReceiptStore.
 func (s *clusterStore) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
-	err = s.row(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
-	return n, wrapped(err)
+	err = s.Row(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
+	return n, db.Wrapped(err)
 }
 
 // Proof implements app.ReceiptStore.
 func (s *clusterStore) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
 	var at, checked int64
-	err = s.row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
-	p.At, p.CheckedAt = fromMicros(at), fromMicros(checked)
+	err = s.Row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
+	p.At, p.CheckedAt = db.FromMicros(at), db.FromMicros(checked)
 	return p, clusterError(err, cluster)
 }
 
@@ -100,9 +101,9 @@ func (s *clusterStore) Unproven(ctx context.Context, limit int) ([]app.Cluster, 
 
 // SetProof implements app.ReceiptStore.
 func (s *clusterStore) SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
-			micros(p.At), p.How, micros(asked), tenant, cluster)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
+			db.Micros(p.At), p.How, db.Micros(asked), tenant, cluster)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -110,13 +111,13 @@ func (s *clusterStore) SetProof(ctx context.Context, tenant, cluster string, p a
 			return nil
 		}
 		// Machines whose going nobody had reported are gone by the same proof, and their intents with them.
-		if err := t.exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND gone_at = 0`, micros(p.At), cluster); err != nil {
+		if err := t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND gone_at = 0`, db.Micros(p.At), cluster); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, micros(p.At), cluster); err != nil {
+		if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(p.At), cluster); err != nil {
 			return err
 		}
-		return t.event(app.Event{At: p.At, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterDeleted),
+		return t.Event(app.Event{At: p.At, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterDeleted),
 			Message: fmt.Sprintf("Nothing is left: %s", p.How)})
 	})
 }

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
 	r.sealed_terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
 
 // scanRequest leaves the sealed fields empty, and returns them for openRequest.
-func scanRequest(row scanner) (r app.Request, sealed sealedRequest, err error) {
+func scanRequest(row db.Scanner) (r app.Request, sealed db.SealedRequest, err error) {
 	var groups, facts, decision, needs, offer []byte
 	var broken, askedAt, ended, expires, due int64
-	err = row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &sealed.asked, &facts, &decision,
-		&sealed.terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
+	err = row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &sealed.Asked, &facts, &decision,
+		&sealed.Terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
 	if err != nil {
 		return r, sealed, err
 	}
@@ -33,17 +34,17 @@ func scanRequest(row scanner) (r app.Request, sealed sealedRequest, err error) {
 		}
 	}
 	r.Broken = broken != 0
-	r.AskedAt, r.EndedAt, r.ExpiresAt, r.DueAt = fromMicros(askedAt), fromMicros(ended), fromMicros(expires), fromMicros(due)
+	r.AskedAt, r.EndedAt, r.ExpiresAt, r.DueAt = db.FromMicros(askedAt), db.FromMicros(ended), db.FromMicros(expires), db.FromMicros(due)
 	return r, sealed, nil
 }
 
-func scanReview(row scanner) (request int64, v app.Review, err error) {
+func scanReview(row db.Scanner) (request int64, v app.Review, err error) {
 	var at int64
 	var counts []byte
 	if err := row.Scan(&request, &v.Round, &v.Who, &at, &v.Verdict, &v.Reason, &v.PlanHash, &counts); err != nil {
 		return 0, v, err
 	}
-	v.At = fromMicros(at)
+	v.At = db.FromMicros(at)
 	return request, v, json.Unmarshal(counts, &v.Counts)
 }
 
@@ -51,7 +52,7 @@ const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.p
 
 // KeepRequest implements app.RequestStore.
 func (s *operationStore) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err = keepRequest(t, n)
 		return err
 	})
@@ -59,7 +60,7 @@ func (s *operationStore) KeepRequest(ctx context.Context, n app.NewRequest) (r a
 }
 
 // keepRequest writes a request, in the transaction of what it brings about.
-func keepRequest(t *tx, n app.NewRequest) (app.Request, error) {
+func keepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
 		name = r.Asked.Name // that of a cluster which stands is taken already
@@ -72,16 +73,16 @@ func keepRequest(t *tx, n app.NewRequest) (app.Request, error) {
 			return r, err
 		}
 	}
-	err := t.row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, asked, facts, decision,
+	err := t.Row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, asked, facts, decision,
 			terms, needs, offer, round, broken, message, kept, asked_at, ended_at, expires_at, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?) RETURNING id`,
-		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, jsonText(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
-		jsonText(r.Facts), jsonText(r.Decision), jsonText(r.Needs), r.Round, r.Message,
-		micros(r.AskedAt), micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt)).Scan(&r.ID)
+		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, db.JSON(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
+		db.JSON(r.Facts), db.JSON(r.Decision), db.JSON(r.Needs), r.Round, r.Message,
+		db.Micros(r.AskedAt), db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt)).Scan(&r.ID)
 	if err != nil {
 		return r, fmt.Errorf("store: request: %w", err)
 	}
-	if err := t.exec(`UPDATE requests SET sealed_asked = ?, sealed_terms = ?, sealed_kept = ? WHERE id = ?`, t.keys.sealAsked(r), t.keys.sealTerms(r), t.keys.sealKept(keptText(n.Kept), r.ID), r.ID); err != nil {
+	if err := t.Exec(`UPDATE requests SET sealed_asked = ?, sealed_terms = ?, sealed_kept = ? WHERE id = ?`, t.Keys.SealAsked(r), t.Keys.SealTerms(r), t.Keys.SealKept(keptText(n.Kept), r.ID), r.ID); err != nil {
 		return r, err
 	}
 	if r.Status.Open() && r.Kind == app.OperationCreate {
@@ -94,7 +95,7 @@ func keepRequest(t *tx, n app.NewRequest) (app.Request, error) {
 		}
 	}
 	for _, notice := range r.TellOpened() {
-		if err := t.notice(notice); err != nil {
+		if err := t.Notice(notice); err != nil {
 			return r, err
 		}
 	}
@@ -102,28 +103,28 @@ func keepRequest(t *tx, n app.NewRequest) (app.Request, error) {
 	if act == "" {
 		act = "request.accept"
 	}
-	return r, t.deed(r.AskedAt, n.Who, act, requestObject(r.ID), nil, map[string]any{"cluster": r.Cluster, "name": r.Asked.Name, "plan_hash": r.Terms.PlanHash,
+	return r, t.Deed(r.AskedAt, n.Who, act, requestObject(r.ID), nil, map[string]any{"cluster": r.Cluster, "name": r.Asked.Name, "plan_hash": r.Terms.PlanHash,
 		"said": r.Decision.Said})
 }
 
 func requestObject(id int64) string { return fmt.Sprintf("request %d", id) }
 
 // checkNameFree refuses a second request for what another one of the tenant already waits for, or what is there.
-func checkNameFree(t *tx, tenant, name string) error {
+func checkNameFree(t *db.Tx, tenant, name string) error {
 	if name == "" {
 		return nil
 	}
 	var other int64
-	err := t.row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, tenant, name).Scan(&other)
+	err := t.Row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, tenant, name).Scan(&other)
 	if err == nil {
 		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d for a cluster named %q is open already.", other, name),
 			Hint: "Choose another name, or withdraw that one first."}
 	}
-	if !isNoRows(err) {
+	if !db.IsNoRows(err) {
 		return fmt.Errorf("store: request: %w", err)
 	}
 	var taken bool
-	if err := t.row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
+	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM clusters WHERE deleted_at = 0 AND tenant = ? AND (id = ? OR name = ?))`,
 		tenant, name, name).Scan(&taken); err != nil {
 		return err
 	}
@@ -138,12 +139,12 @@ func keptText(k *app.Kept) string {
 	if k == nil {
 		return ""
 	}
-	return jsonText(k)
+	return db.JSON(k)
 }
 
 // MoveRequest implements app.RequestStore.
 func (s *operationStore) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		var before app.Request
 		if before, err = request(t, m.Tenant, m.ID); err != nil {
 			return err
@@ -168,7 +169,7 @@ func (s *operationStore) MoveRequest(ctx context.Context, m app.RequestMove) (r 
 }
 
 // run makes the cluster that was asked for, or begins with what was asked of one that stands.
-func (s *operationStore) run(t *tx, r *app.Request, m app.RequestMove) error {
+func (s *operationStore) run(t *db.Tx, r *app.Request, m app.RequestMove) error {
 	switch {
 	case r.Kind == app.OperationCreate && m.Cluster != nil:
 		_, err := s.createCluster(t, *m.Cluster)
@@ -192,18 +193,18 @@ func (s *operationStore) run(t *tx, r *app.Request, m app.RequestMove) error {
 }
 
 // moved writes what a move has changed.
-func moved(t *tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
+func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
 	offer, kept := "", ""
 	if r.Offer != nil {
-		offer = jsonText(r.Offer)
+		offer = db.JSON(r.Offer)
 	}
 	if r.Status.Open() {
 		var k app.Kept
 		var sealed []byte
-		if err := t.row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
+		if err := t.Row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
 			return fmt.Errorf("store: request: %w", err)
 		}
-		if err := t.keys.openJSON(sealed, keptPlace(r.ID), &k); err != nil {
+		if err := t.Keys.OpenJSON(sealed, db.KeptPlace(r.ID), &k); err != nil {
 			return err
 		}
 		switch m.Act {
@@ -215,12 +216,12 @@ func moved(t *tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome
 			}
 			k = *k.Offer
 		}
-		kept = jsonText(k)
+		kept = db.JSON(k)
 	}
-	n, err := t.count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, sealed_terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
+	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, sealed_terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
 			sealed_kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
-		string(r.Status), r.Cluster, r.Terms.PlanHash, t.keys.sealTerms(r), jsonText(r.Needs), offer, r.Round, flag(r.Broken), r.Message, t.keys.sealKept(kept, r.ID),
-		micros(r.EndedAt), micros(r.ExpiresAt), micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
+		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Needs), offer, r.Round, db.Flag(r.Broken), r.Message, t.Keys.SealKept(kept, r.ID),
+		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
 	if err != nil {
 		return err
 	}
@@ -228,8 +229,8 @@ func moved(t *tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome
 		return app.ErrNotReady
 	}
 	if v := o.Review; v != nil {
-		if err := t.exec(`INSERT INTO reviews (request, round, who, at, verdict, reason, plan_hash, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.ID, v.Round, v.Who, micros(v.At), string(v.Verdict), v.Reason, v.PlanHash, jsonText(v.Counts)); err != nil {
+		if err := t.Exec(`INSERT INTO reviews (request, round, who, at, verdict, reason, plan_hash, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, v.Round, v.Who, db.Micros(v.At), string(v.Verdict), v.Reason, v.PlanHash, db.JSON(v.Counts)); err != nil {
 			return err
 		}
 	}
@@ -253,11 +254,11 @@ func moved(t *tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome
 	}
 	for _, notice := range o.Notices {
 		notice.Cluster = r.Cluster
-		if err := t.notice(notice); err != nil {
+		if err := t.Notice(notice); err != nil {
 			return err
 		}
 	}
-	return t.deed(m.Now, m.Who, "request."+string(m.Act), requestObject(r.ID), requestState(before, ""), requestState(r, m.Reason))
+	return t.Deed(m.Now, m.Who, "request."+string(m.Act), requestObject(r.ID), requestState(before, ""), requestState(r, m.Reason))
 }
 
 // requestState is a request in the audit.
@@ -279,15 +280,15 @@ func requestState(r app.Request, reason string) map[string]any {
 }
 
 // request gives a request with its reviews as the transaction sees it.
-func request(t *tx, tenant string, id int64) (app.Request, error) {
-	r, sealed, err := scanRequest(t.row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
+func request(t *db.Tx, tenant string, id int64) (app.Request, error) {
+	r, sealed, err := scanRequest(t.Row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
 	if err != nil {
 		return r, requestError(err, id)
 	}
-	if err := t.keys.openRequest(&r, sealed); err != nil {
+	if err := t.Keys.OpenRequest(&r, sealed); err != nil {
 		return r, err
 	}
-	return r, t.each(func(row scanner) error {
+	return r, t.Each(func(row db.Scanner) error {
 		_, v, err := scanReview(row)
 		r.Reviews = append(r.Reviews, v)
 		return err
@@ -295,7 +296,7 @@ func request(t *tx, tenant string, id int64) (app.Request, error) {
 }
 
 func requestError(err error, id int64) error {
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return app.Errorf(app.ENotFound, "There is no request %d.", id)
 	}
 	return fmt.Errorf("store: request %d: %w", id, err)
@@ -303,15 +304,15 @@ func requestError(err error, id int64) error {
 
 // RequestsDue implements app.RequestStore.
 func (s *operationStore) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
-	var hidden []sealedRequest
-	err = s.each(ctx, func(row scanner) error {
+	var hidden []db.SealedRequest
+	err = s.Each(ctx, func(row db.Scanner) error {
 		r, sealed, err := scanRequest(row)
 		list, hidden = append(list, r), append(hidden, sealed)
 		return err
-	}, `SELECT `+requestColumns+` FROM requests r WHERE r.due_at > 0 AND r.due_at <= ? ORDER BY r.due_at LIMIT ?`, micros(now), limit)
+	}, `SELECT `+requestColumns+` FROM requests r WHERE r.due_at > 0 AND r.due_at <= ? ORDER BY r.due_at LIMIT ?`, db.Micros(now), limit)
 	for i := range list {
 		if err == nil {
-			err = s.openRequest(&list[i], hidden[i])
+			err = s.OpenRequest(&list[i], hidden[i])
 		}
 	}
 	return list, err

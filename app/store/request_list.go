@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // Request implements app.RequestStore.
@@ -37,14 +38,14 @@ func (s *operationStore) request(ctx context.Context, tenant string, r *app.Clus
 // KeptRequest implements app.RequestStore.
 func (s *operationStore) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
 	var sealed []byte
-	err = s.row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
+	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
 		return k, requestError(err, id)
 	}
 	if len(sealed) == 0 {
 		return k, app.Errorf(app.ENotFound, "Request %d is not open any more.", id)
 	}
-	return k, s.openJSON(sealed, keptPlace(id), &k)
+	return k, s.OpenJSON(sealed, db.KeptPlace(id), &k)
 }
 
 // Requests implements app.RequestStore.
@@ -79,7 +80,7 @@ func (s *operationStore) OpenRequests(ctx context.Context, tenant string, limit 
 func (s *operationStore) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error) {
 	list := []app.Request{}
 	known := map[string][]app.Need{} // many requests need the same
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		r := app.Request{Tenant: tenant}
 		var needs []byte
 		if err := row.Scan(&r.ID, &r.Status, &r.Requester, &r.Round, &needs); err != nil {
@@ -104,7 +105,7 @@ func (s *operationStore) OpenRequestsBare(ctx context.Context, tenant string, af
 	for i, r := range list {
 		at[r.ID] = i
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var id int64
 		var v app.Review
 		err := row.Scan(&id, &v.Round, &v.Who)
@@ -126,20 +127,20 @@ func (s *operationStore) RequestsNumbered(ctx context.Context, tenant string, id
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id IN (`+marks(len(ids))+`) ORDER BY r.id`, args...)
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id IN (`+db.Marks(len(ids))+`) ORDER BY r.id`, args...)
 }
 
 // requests reads requests and what was said about them, as they were at one moment.
 func (s *operationStore) requests(ctx context.Context, query string, args ...any) ([]app.Request, error) {
-	moment, err := s.moment(ctx)
+	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = moment.Rollback() }()
 	list := []app.Request{}
-	var hidden []sealedRequest
+	var hidden []db.SealedRequest
 	at := map[int64]int{}
-	err = each(ctx, moment, func(row scanner) error {
+	err = db.Each(ctx, moment, func(row db.Scanner) error {
 		r, sealed, err := scanRequest(row)
 		at[r.ID] = len(list)
 		list, hidden = append(list, r), append(hidden, sealed)
@@ -149,7 +150,7 @@ func (s *operationStore) requests(ctx context.Context, query string, args ...any
 		return list, err
 	}
 	for i := range list {
-		if err := s.openRequest(&list[i], hidden[i]); err != nil {
+		if err := s.OpenRequest(&list[i], hidden[i]); err != nil {
 			return list, err
 		}
 	}
@@ -157,27 +158,27 @@ func (s *operationStore) requests(ctx context.Context, query string, args ...any
 	for i, r := range list {
 		ids[i] = r.ID
 	}
-	err = each(ctx, moment, func(row scanner) error {
+	err = db.Each(ctx, moment, func(row db.Scanner) error {
 		id, v, err := scanReview(row)
 		if i, ok := at[id]; ok {
 			list[i].Reviews = append(list[i].Reviews, v)
 		}
 		return err
-	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request IN (`+marks(len(ids))+`) ORDER BY v.request, v.round, v.at, v.who`, ids...)
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request IN (`+db.Marks(len(ids))+`) ORDER BY v.request, v.round, v.at, v.who`, ids...)
 	return list, err
 }
 
 // PastFacts implements app.PolicyStore.
 func (s *operationStore) PastFacts(ctx context.Context, tenant string, limit int) ([]app.PastRequest, error) {
 	list := []app.PastRequest{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var p app.PastRequest
 		var facts []byte
 		var at int64
 		if err := row.Scan(&p.ID, &p.Requester, &at, &facts); err != nil {
 			return err
 		}
-		p.AskedAt = fromMicros(at)
+		p.AskedAt = db.FromMicros(at)
 		list = append(list, p)
 		return json.Unmarshal(facts, &list[len(list)-1].Facts)
 	}, `SELECT id, requester, asked_at, facts FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))

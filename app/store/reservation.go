@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at, r.pool`
@@ -15,18 +16,18 @@ type keptReservation struct {
 	app.Reservation
 }
 
-func scanReservation(row scanner) (r keptReservation, err error) {
+func scanReservation(row db.Scanner) (r keptReservation, err error) {
 	var from, until, ended, pool int64
 	err = row.Scan(&r.id, &r.Tenant, &r.Cluster, &r.Request, &r.Owner, &r.Nodes, &r.CPU, &r.CostPerHour, &from, &until, &ended, &pool)
 	r.Pool = pool != 0
-	r.From, r.Until, r.EndedAt = fromMicros(from), fromMicros(until), fromMicros(ended)
+	r.From, r.Until, r.EndedAt = db.FromMicros(from), db.FromMicros(until), db.FromMicros(ended)
 	return r, err
 }
 
 // reserve takes what a cluster or a request needs, in the transaction that accepts it, or refuses with EQuota, reason quota.
 // It comes in place of what the same cluster has already, of which only the growth is held against limits; that of the same
 // request becomes the cluster's. Writes of all servers are serial, so nothing can come between the check and the write.
-func reserve(t *tx, at time.Time, r app.Reservation) error {
+func reserve(t *db.Tx, at time.Time, r app.Reservation) error {
 	had, err := reserved(t, r.Tenant, r.Cluster, r.Request)
 	if err != nil {
 		return err
@@ -49,12 +50,12 @@ func reserve(t *tx, at time.Time, r app.Reservation) error {
 			before = nil // what was given back is asked for anew
 		}
 	}
-	all, err := quotas(t.each, r.Tenant)
+	all, err := quotas(t.Each, r.Tenant)
 	if err != nil {
 		return err
 	}
 	var standing []app.QuotaStanding
-	m := measuring{row: t.row, now: at}
+	m := measuring{row: t.Row, now: at}
 	if len(all) > 0 {
 		if standing, err = m.standings(all, r, id); err != nil {
 			return err
@@ -81,17 +82,17 @@ const (
 )
 
 // reserved gives the reservation of a cluster or else of a request; nil for none.
-func reserved(t *tx, tenant, cluster string, request int64) (*keptReservation, error) {
-	r, err := scanReservation(t.row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
+func reserved(t *db.Tx, tenant, cluster string, request int64) (*keptReservation, error) {
+	r, err := scanReservation(t.Row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
 		cluster, request, tenant))
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	return &r, err
 }
 
-func reservedGroups(t *tx, id int64) (groups []string, err error) {
-	err = t.each(func(row scanner) error {
+func reservedGroups(t *db.Tx, id int64) (groups []string, err error) {
+	err = t.Each(func(row db.Scanner) error {
 		var g string
 		err := row.Scan(&g)
 		groups = append(groups, g)
@@ -100,22 +101,22 @@ func reservedGroups(t *tx, id int64) (groups []string, err error) {
 	return groups, err
 }
 
-func keepReservation(t *tx, id int64, r app.Reservation) error {
+func keepReservation(t *db.Tx, id int64, r app.Reservation) error {
 	if id > 0 {
-		if err := t.exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0 WHERE id = ?`,
-			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, micros(r.Until), id); err != nil {
+		if err := t.Exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0 WHERE id = ?`,
+			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, db.Micros(r.Until), id); err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM reservation_groups WHERE reservation = ?`, id); err != nil {
+		if err := t.Exec(`DELETE FROM reservation_groups WHERE reservation = ?`, id); err != nil {
 			return err
 		}
-	} else if err := t.row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
+	} else if err := t.Row(`INSERT INTO reservations (tenant, cluster, request, owner, nodes, cpu, cost, from_at, until_at, ended_at, pool)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`, r.Tenant, r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour,
-		micros(r.From), micros(r.Until), flag(r.Pool)).Scan(&id); err != nil {
-		return wrapped(err)
+		db.Micros(r.From), db.Micros(r.Until), db.Flag(r.Pool)).Scan(&id); err != nil {
+		return db.Wrapped(err)
 	}
 	for _, g := range r.Groups {
-		if err := t.exec(`INSERT INTO reservation_groups (reservation, in_group, tenant, ended_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+		if err := t.Exec(`INSERT INTO reservation_groups (reservation, in_group, tenant, ended_at) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING`,
 			id, g, r.Tenant); err != nil {
 			return err
 		}
@@ -125,19 +126,19 @@ func keepReservation(t *tx, id int64, r app.Reservation) error {
 
 // giveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
 // the other). Once more changes nothing.
-func giveBack(t *tx, at time.Time, cluster string, request int64) error {
-	if err := t.exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+givenBack+`)`,
-		micros(at), cluster, request); err != nil {
+func giveBack(t *db.Tx, at time.Time, cluster string, request int64) error {
+	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+givenBack+`)`,
+		db.Micros(at), cluster, request); err != nil {
 		return err
 	}
-	return t.exec(`UPDATE reservations SET ended_at = ? WHERE `+givenBack, micros(at), cluster, request)
+	return t.Exec(`UPDATE reservations SET ended_at = ? WHERE `+givenBack, db.Micros(at), cluster, request)
 }
 
 // mostHolders is how many clusters a refusal names.
 const mostHolders = 3
 
 // refuse words a breach, with who holds most of the limit.
-func refuse(t *tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
+func refuse(t *db.Tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
 	amount := map[app.Measure]string{app.MeasureClusters: `1 - r.pool`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
 	if amount == "" {
 		amount = `r.cost`
@@ -152,7 +153,7 @@ func refuse(t *tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
 	}
 	var holders []app.QuotaHolder
 	others := 0
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var h app.QuotaHolder
 		err := row.Scan(&h.Name, &h.Owner, &h.Amount)
 		if len(holders) < mostHolders {
@@ -177,7 +178,7 @@ func refuse(t *tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
 // Reservations implements app.QuotaStore.
 func (s *policyStore) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
 	list := []app.Reservation{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanReservation(row)
 		list = append(list, r.Reservation)
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // whichResources is how a filter's fields stand in a statement over resources r.
@@ -19,7 +20,7 @@ func whichResources(tenant string, f app.ResourceFilter) (where string, args []a
 		}
 	}
 	if f.Search != "" {
-		where, args = where+` AND lower(r.name) LIKE ? ESCAPE '!'`, append(args, "%"+likeMarks.Replace(strings.ToLower(f.Search))+"%")
+		where, args = where+` AND lower(r.name) LIKE ? ESCAPE '!'`, append(args, "%"+db.LikeMarks.Replace(strings.ToLower(f.Search))+"%")
 	}
 	return where, args
 }
@@ -36,11 +37,11 @@ func (s *resourceStore) ResourceInfos(ctx context.Context, tenant string, f app.
 		args = append(args, id.Family, id.Family, id.Member, id.Member, id.Type, id.Type, id.Name)
 	}
 	list := []app.ResourceInfo{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		r := app.ResourceInfo{Tenant: tenant}
 		var made, slated int64
 		err := row.Scan(&r.Family, &r.Member, &r.Type, &r.Name, &r.Format, &r.Mode, &r.Latest, &made, &r.Active, &slated, &r.Size)
-		r.MadeAt, r.Recall = fromMicros(made), slated == 0 && r.Active != 0
+		r.MadeAt, r.Recall = db.FromMicros(made), slated == 0 && r.Active != 0
 		if slated != r.Active {
 			r.Staged = slated
 		}
@@ -59,7 +60,7 @@ const mostVersions = 500
 
 // ResourceInfo implements app.ResourceStore.
 func (s *resourceStore) ResourceInfo(ctx context.Context, tenant string, id app.ResourceID) (app.ResourceInfo, error) {
-	m, err := s.moment(ctx)
+	m, err := s.Moment(ctx)
 	if err != nil {
 		return app.ResourceInfo{}, err
 	}
@@ -68,15 +69,15 @@ func (s *resourceStore) ResourceInfo(ctx context.Context, tenant string, id app.
 	var row, made int64
 	err = m.QueryRowContext(ctx, `SELECT id, format, mode, latest, made_at FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row, &r.Format, &r.Mode, &r.Latest, &made)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return r, errNoResource(id)
 	}
 	if err != nil {
 		return r, fmt.Errorf("store: resource: %w", err)
 	}
-	r.MadeAt = fromMicros(made)
+	r.MadeAt = db.FromMicros(made)
 	places := map[string][]int{}
-	err = each(ctx, m, func(row scanner) error {
+	err = db.Each(ctx, m, func(row db.Scanner) error {
 		v, live, slated, err := scanVersion(row)
 		if err != nil {
 			return err
@@ -99,7 +100,7 @@ func (s *resourceStore) ResourceInfo(ctx context.Context, tenant string, id app.
 		return r, err
 	}
 	r.Recall = r.Recall && r.Staged == 0
-	err = each(ctx, m, func(row scanner) error {
+	err = db.Each(ctx, m, func(row db.Scanner) error {
 		var hash string
 		var n int
 		err := row.Scan(&hash, &n)
@@ -112,12 +113,12 @@ func (s *resourceStore) ResourceInfo(ctx context.Context, tenant string, id app.
 	if err != nil {
 		return r, err
 	}
-	err = each(ctx, m, func(row scanner) error {
+	err = db.Each(ctx, m, func(row db.Scanner) error {
 		var hash string
 		var h app.ResourceHeld
 		var at int64
 		err := row.Scan(&hash, &h.Provisioner, &at)
-		h.At = fromMicros(at)
+		h.At = db.FromMicros(at)
 		for _, i := range places[hash] {
 			r.Versions[i].Held = append(r.Versions[i].Held, h)
 		}
@@ -133,7 +134,7 @@ func errNoResource(id app.ResourceID) error {
 
 const versionColumns = `v.number, v.hash, v.size, v.live, v.slated, v.source, v.note, v.made_by, v.made_at, v.deleted_at`
 
-func scanVersion(row scanner) (v app.ResourceVersion, live, slated bool, err error) {
+func scanVersion(row db.Scanner) (v app.ResourceVersion, live, slated bool, err error) {
 	var in, next, made, deleted int64
 	var source []byte
 	err = row.Scan(&v.Number, &v.Hash, &v.Size, &in, &next, &source, &v.Note, &v.By, &made, &deleted)
@@ -141,27 +142,27 @@ func scanVersion(row scanner) (v app.ResourceVersion, live, slated bool, err err
 		err = json.Unmarshal(source, &v.Source)
 	}
 	live, slated = in == 1, next == 1
-	v.State, v.At, v.DeletedAt = app.StateOfResource(live, slated), fromMicros(made), fromMicros(deleted)
+	v.State, v.At, v.DeletedAt = app.StateOfResource(live, slated), db.FromMicros(made), db.FromMicros(deleted)
 	return v, live, slated, err
 }
 
 // resourceRow finds a resource within a transaction.
-func resourceRow(t *tx, tenant string, id app.ResourceID) (row int64, err error) {
-	err = t.row(`SELECT id FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
+func resourceRow(t *db.Tx, tenant string, id app.ResourceID) (row int64, err error) {
+	err = t.Row(`SELECT id FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, errNoResource(id)
 	}
 	return row, err
 }
 
 // versionRow finds a version that is not deleted.
-func versionRow(t *tx, tenant string, id app.ResourceID, number int64) (row int64, v app.ResourceVersion, live, slated bool, err error) {
+func versionRow(t *db.Tx, tenant string, id app.ResourceID, number int64) (row int64, v app.ResourceVersion, live, slated bool, err error) {
 	if row, err = resourceRow(t, tenant, id); err != nil {
 		return row, v, false, false, err
 	}
-	v, live, slated, err = scanVersion(t.row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.number = ? AND v.deleted_at = 0`, row, number))
-	if isNoRows(err) {
+	v, live, slated, err = scanVersion(t.Row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.number = ? AND v.deleted_at = 0`, row, number))
+	if db.IsNoRows(err) {
 		err = app.NoResourceVersion(id, number)
 	}
 	return row, v, live, slated, err
@@ -192,7 +193,7 @@ func (s *resourceStore) PinResources(ctx context.Context, tenant string, refs []
 		args = append(args, n)
 	}
 	var all []found
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var f found
 		var live int64
 		var source []byte

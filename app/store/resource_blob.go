@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // blobName gives a content a name that no other has had: what removes an old one can never take a new one away. Tenants stand in it as a
 // hash, since names of tenants may differ in nothing but case.
 func (s *resourceStore) blobName(tenant, hash string) string {
 	sum := sha256.Sum256([]byte(tenant))
-	return app.BlobPrefix(s.installation) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
+	return app.BlobPrefix(s.InstallationID) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
 }
 
 // AnnounceBlob implements app.ResourceStore.
@@ -31,23 +32,23 @@ func (s *resourceStore) AnnounceBlob(ctx context.Context, tenant string, b app.B
 		return "", err
 	}
 	fresh := s.blobName(tenant, b.Hash)
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		if err := tenantOpen(t, tenant); err != nil {
 			return err
 		}
 		var state string
-		err := t.row(`SELECT name, state FROM resource_blobs WHERE tenant = ? AND hash = ?`, tenant, b.Hash).Scan(&name, &state)
-		if err != nil && !isNoRows(err) {
+		err := t.Row(`SELECT name, state FROM resource_blobs WHERE tenant = ? AND hash = ?`, tenant, b.Hash).Scan(&name, &state)
+		if err != nil && !db.IsNoRows(err) {
 			return err
 		}
 		if state == "here" || state == "coming" {
-			return t.exec(`UPDATE resource_blobs SET at = ?, idle_at = 0, files = ? WHERE tenant = ? AND hash = ?`, micros(at), files, tenant, b.Hash)
+			return t.Exec(`UPDATE resource_blobs SET at = ?, idle_at = 0, files = ? WHERE tenant = ? AND hash = ?`, db.Micros(at), files, tenant, b.Hash)
 		}
 		if most > 0 {
 			// What is on its way counts too, what never arrived does not for long.
 			var others int64
-			if err := t.row(`SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND hash <> ? AND (state = 'here' OR state = 'coming' AND at > ?)`,
-				tenant, b.Hash, micros(at.Add(-time.Hour))).Scan(&others); err != nil {
+			if err := t.Row(`SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND hash <> ? AND (state = 'here' OR state = 'coming' AND at > ?)`,
+				tenant, b.Hash, db.Micros(at.Add(-time.Hour))).Scan(&others); err != nil {
 				return err
 			}
 			if others+b.Size > most {
@@ -55,9 +56,9 @@ func (s *resourceStore) AnnounceBlob(ctx context.Context, tenant string, b app.B
 			}
 		}
 		name = fresh
-		return t.exec(`INSERT INTO resource_blobs (tenant, hash, name, size, state, at, idle_at, files) VALUES (?, ?, ?, ?, 'coming', ?, 0, ?)
+		return t.Exec(`INSERT INTO resource_blobs (tenant, hash, name, size, state, at, idle_at, files) VALUES (?, ?, ?, ?, 'coming', ?, 0, ?)
 			ON CONFLICT (tenant, hash) DO UPDATE SET name = excluded.name, size = excluded.size, state = excluded.state, at = excluded.at, idle_at = 0, files = excluded.files`,
-			tenant, b.Hash, name, b.Size, micros(at), files)
+			tenant, b.Hash, name, b.Size, db.Micros(at), files)
 	})
 	return name, err
 }
@@ -77,8 +78,8 @@ func packFiles(files []app.ResourceFile) ([]byte, error) {
 // BlobFiles implements app.ResourceStore.
 func (s *resourceStore) BlobFiles(ctx context.Context, tenant, hash string) (files []app.ResourceFile, err error) {
 	var packed []byte
-	err = s.row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
+	if db.IsNoRows(err) {
 		return nil, errNoBlob(hash)
 	}
 	if err != nil {
@@ -101,8 +102,8 @@ func errNoBlob(hash string) error {
 
 // BlobName implements app.ResourceStore.
 func (s *resourceStore) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
-	err = s.row(ctx, `SELECT name, size FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&name, &size)
-	if isNoRows(err) {
+	err = s.Row(ctx, `SELECT name, size FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&name, &size)
+	if db.IsNoRows(err) {
 		return "", 0, errNoBlob(hash)
 	}
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *resourceStore) BlobName(ctx context.Context, tenant, hash string) (name
 
 // BlobsOf implements app.ResourceStore.
 func (s *resourceStore) BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error) {
-	err = s.row(ctx, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND state = 'here'`, tenant).Scan(&n, &size)
+	err = s.Row(ctx, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND state = 'here'`, tenant).Scan(&n, &size)
 	if err != nil {
 		return 0, 0, fmt.Errorf("store: contents: %w", err)
 	}
@@ -123,40 +124,40 @@ func (s *resourceStore) BlobsOf(ctx context.Context, tenant string) (n int, size
 // HoldBlobs implements app.ResourceStore.
 func (s *resourceStore) HoldBlobs(ctx context.Context, tenant, provisioner string, hashes []string, at time.Time) error {
 	hashes = slices.Compact(slices.Sorted(slices.Values(hashes)))
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var had []string
-		if err := t.each(texts(&had), `SELECT hash FROM resource_caches WHERE tenant = ? AND provisioner = ?`, tenant, provisioner); err != nil {
+		if err := t.Each(db.Texts(&had), `SELECT hash FROM resource_caches WHERE tenant = ? AND provisioner = ?`, tenant, provisioner); err != nil {
 			return err
 		}
 		for _, h := range had {
 			if _, holds := slices.BinarySearch(hashes, h); !holds {
-				if err := t.exec(`DELETE FROM resource_caches WHERE tenant = ? AND provisioner = ? AND hash = ?`, tenant, provisioner, h); err != nil {
+				if err := t.Exec(`DELETE FROM resource_caches WHERE tenant = ? AND provisioner = ? AND hash = ?`, tenant, provisioner, h); err != nil {
 					return err
 				}
 			}
 		}
-		return t.execSet(len(hashes), `INSERT INTO resource_caches (tenant, provisioner, hash, at) VALUES `, `(?, ?, ?, ?)`, ` ON CONFLICT DO NOTHING`,
-			func(args []any, i int) []any { return append(args, tenant, provisioner, hashes[i], micros(at)) })
+		return t.ExecSet(len(hashes), `INSERT INTO resource_caches (tenant, provisioner, hash, at) VALUES `, `(?, ?, ?, ?)`, ` ON CONFLICT DO NOTHING`,
+			func(args []any, i int) []any { return append(args, tenant, provisioner, hashes[i], db.Micros(at)) })
 	})
 }
 
 // useResources notes what a cluster's new definition needs, and refuses what is not there any more.
-func useResources(t *tx, tenant, cluster string, services map[string]*app.Service, fresh bool) error {
+func useResources(t *db.Tx, tenant, cluster string, services map[string]*app.Service, fresh bool) error {
 	if !fresh {
-		if err := t.exec(`UPDATE resource_uses SET standing = 0 WHERE cluster = ? AND standing = 1`, cluster); err != nil {
+		if err := t.Exec(`UPDATE resource_uses SET standing = 0 WHERE cluster = ? AND standing = 1`, cluster); err != nil {
 			return err
 		}
 	}
 	for hash, r := range app.PinnedIn(services) {
 		var here bool
-		if err := t.row(`SELECT EXISTS (SELECT 1 FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here')`, tenant, hash).Scan(&here); err != nil {
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here')`, tenant, hash).Scan(&here); err != nil {
 			return err
 		}
 		if !here {
 			return &app.Error{Code: app.EConflict, Reason: "resource_gone", Message: fmt.Sprintf("The content of resource %s was deleted since the plan was made.", r),
 				Hint: "Ask again: the new plan has the version that is in use now."}
 		}
-		if err := t.exec(`INSERT INTO resource_uses (cluster, hash, tenant, standing) VALUES (?, ?, ?, 1) ON CONFLICT (cluster, hash) DO UPDATE SET standing = 1`,
+		if err := t.Exec(`INSERT INTO resource_uses (cluster, hash, tenant, standing) VALUES (?, ?, ?, 1) ON CONFLICT (cluster, hash) DO UPDATE SET standing = 1`,
 			cluster, hash, tenant); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // versioned is how the audit and people call a version.
@@ -19,10 +20,10 @@ func (s *resourceStore) AddResourceVersion(ctx context.Context, who app.Actor, p
 	if err != nil {
 		return v, false, fmt.Errorf("store: resource: %w", err)
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		v, added = app.ResourceVersion{}, false
-		kept, err := t.count(`UPDATE resource_blobs SET state = 'here', at = ?, idle_at = 0 WHERE tenant = ? AND hash = ? AND name = ? AND state IN ('coming', 'here')`,
-			micros(at), who.Tenant, b.Hash, name)
+		kept, err := t.Count(`UPDATE resource_blobs SET state = 'here', at = ?, idle_at = 0 WHERE tenant = ? AND hash = ? AND name = ? AND state IN ('coming', 'here')`,
+			db.Micros(at), who.Tenant, b.Hash, name)
 		if err != nil {
 			return err
 		}
@@ -33,27 +34,27 @@ func (s *resourceStore) AddResourceVersion(ctx context.Context, who app.Actor, p
 		if err != nil {
 			return err
 		}
-		before, _, _, err := scanVersion(t.row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.deleted_at = 0 ORDER BY v.number DESC LIMIT 1`, row))
-		if err != nil && !isNoRows(err) {
+		before, _, _, err := scanVersion(t.Row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.deleted_at = 0 ORDER BY v.number DESC LIMIT 1`, row))
+		if err != nil && !db.IsNoRows(err) {
 			return err
 		}
 		if before.Hash != b.Hash || p.Source.Trusted && !before.Source.Trusted { // the same content is no new version, unless it becomes trusted by that
 			added = true
 			var number int64
-			if err := t.row(`UPDATE resource_items SET latest = latest + 1, format = ?, mode = ? WHERE id = ? RETURNING latest`, p.Format, p.Mode, row).Scan(&number); err != nil {
+			if err := t.Row(`UPDATE resource_items SET latest = latest + 1, format = ?, mode = ? WHERE id = ? RETURNING latest`, p.Format, p.Mode, row).Scan(&number); err != nil {
 				return err
 			}
-			if err := t.exec(`INSERT INTO resource_versions (resource, number, tenant, hash, size, live, slated, source, note, made_by, made_at, deleted_at)
-				VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, 0)`, row, number, who.Tenant, b.Hash, b.Size, string(source), p.Note, who.Name(), micros(at)); err != nil {
+			if err := t.Exec(`INSERT INTO resource_versions (resource, number, tenant, hash, size, live, slated, source, note, made_by, made_at, deleted_at)
+				VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, 0)`, row, number, who.Tenant, b.Hash, b.Size, string(source), p.Note, who.Name(), db.Micros(at)); err != nil {
 				return err
 			}
-			if err := t.deed(at, who, "resource.push", versioned(p.ResourceID, number), nil,
+			if err := t.Deed(at, who, "resource.push", versioned(p.ResourceID, number), nil,
 				map[string]any{"sha256": b.Hash, "size": b.Size, "source": p.Source}); err != nil {
 				return err
 			}
 		}
 		read := func() error {
-			v, _, _, err = scanVersion(t.row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.deleted_at = 0 ORDER BY v.number DESC LIMIT 1`, row))
+			v, _, _, err = scanVersion(t.Row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.deleted_at = 0 ORDER BY v.number DESC LIMIT 1`, row))
 			return err
 		}
 		if err := read(); err != nil || !p.Stage {
@@ -68,7 +69,7 @@ func (s *resourceStore) AddResourceVersion(ctx context.Context, who app.Actor, p
 }
 
 // resourceFor finds the resource of a push, or makes it.
-func resourceFor(t *tx, tenant string, p app.ResourcePush, at time.Time) (row int64, err error) {
+func resourceFor(t *db.Tx, tenant string, p app.ResourcePush, at time.Time) (row int64, err error) {
 	if row, err = resourceRow(t, tenant, p.ResourceID); app.CodeOf(err) != app.ENotFound {
 		return row, err
 	}
@@ -76,47 +77,47 @@ func resourceFor(t *tx, tenant string, p app.ResourcePush, at time.Time) (row in
 		return 0, err
 	}
 	var n int
-	if err := t.row(`SELECT count(*) FROM resource_items WHERE tenant = ?`, tenant).Scan(&n); err != nil {
+	if err := t.Row(`SELECT count(*) FROM resource_items WHERE tenant = ?`, tenant).Scan(&n); err != nil {
 		return 0, err
 	}
 	if n >= app.MaxResources {
 		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d resources.", app.MaxResources), Hint: "Push a new version of one that there is."}
 	}
-	err = t.row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`,
-		tenant, p.Family, p.Member, p.Type, p.Name, p.Format, p.Mode, micros(at)).Scan(&row)
+	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`,
+		tenant, p.Family, p.Member, p.Type, p.Name, p.Format, p.Mode, db.Micros(at)).Scan(&row)
 	return row, err
 }
 
 // StageResource implements app.ResourceStore.
 func (s *resourceStore) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error { return stage(t, who, id, number, at) })
+	return s.Write(ctx, func(t *db.Tx) error { return stage(t, who, id, number, at) })
 }
 
-func stage(t *tx, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func stage(t *db.Tx, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 	if err != nil || slated {
 		return err
 	}
-	if err := t.exec(`UPDATE resource_versions SET slated = 0 WHERE resource = ? AND slated = 1`, row); err != nil {
+	if err := t.Exec(`UPDATE resource_versions SET slated = 0 WHERE resource = ? AND slated = 1`, row); err != nil {
 		return err
 	}
-	if err := t.exec(`UPDATE resource_versions SET slated = 1 WHERE resource = ? AND number = ?`, row, number); err != nil {
+	if err := t.Exec(`UPDATE resource_versions SET slated = 1 WHERE resource = ? AND number = ?`, row, number); err != nil {
 		return err
 	}
-	return t.deed(at, who, "resource.stage", versioned(id, number), v.State, app.StateOfResource(live, true))
+	return t.Deed(at, who, "resource.stage", versioned(id, number), v.State, app.StateOfResource(live, true))
 }
 
 // RecallResource implements app.ResourceStore.
 func (s *resourceStore) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil || !slated {
 			return err
 		}
-		if err := t.exec(`UPDATE resource_versions SET slated = 0 WHERE resource = ? AND number = ?`, row, number); err != nil {
+		if err := t.Exec(`UPDATE resource_versions SET slated = 0 WHERE resource = ? AND number = ?`, row, number); err != nil {
 			return err
 		}
-		return t.deed(at, who, "resource.recall", versioned(id, number), v.State, app.StateOfResource(live, false))
+		return t.Deed(at, who, "resource.recall", versioned(id, number), v.State, app.StateOfResource(live, false))
 	})
 }
 
@@ -128,7 +129,7 @@ func (s *resourceStore) SyncResources(ctx context.Context, who app.Actor, f app.
 		WHERE ` + where + ` GROUP BY r.id, r.family, r.member, r.kind, r.name HAVING sum(v.number * v.live) <> sum(v.number * v.slated)
 		ORDER BY r.family, r.member, r.kind, r.name`
 	var rows []int64
-	read := func(row scanner) error {
+	read := func(row db.Scanner) error {
 		var c app.ResourceSwitch
 		var id int64
 		err := row.Scan(&id, &c.Family, &c.Member, &c.Type, &c.Name, &c.From, &c.To)
@@ -137,18 +138,18 @@ func (s *resourceStore) SyncResources(ctx context.Context, who app.Actor, f app.
 	}
 	if dry {
 		out.Changes = []app.ResourceSwitch{}
-		err = s.each(ctx, read, query, args...)
+		err = s.Each(ctx, read, query, args...)
 		return out, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		out, rows = app.ResourceSync{Changes: []app.ResourceSwitch{}}, nil
-		if err := t.each(read, query, args...); err != nil || len(rows) == 0 {
+		if err := t.Each(read, query, args...); err != nil || len(rows) == 0 {
 			return err
 		}
 		// Out of use first: of a resource, one version is in use at most.
 		for _, set := range []string{`live = 0 WHERE live = 1 AND slated = 0`, `live = 1 WHERE live = 0 AND slated = 1`} {
 			for _, id := range rows {
-				if err := t.exec(`UPDATE resource_versions SET `+set+` AND resource = ?`, id); err != nil {
+				if err := t.Exec(`UPDATE resource_versions SET `+set+` AND resource = ?`, id); err != nil {
 					return err
 				}
 			}
@@ -159,10 +160,10 @@ func (s *resourceStore) SyncResources(ctx context.Context, who app.Actor, f app.
 			before[c.String()], after[c.String()] = c.From, c.To
 			names = append(names, c.ResourceID.String())
 		}
-		if err := t.deed(at, who, "resource.sync", fmt.Sprintf("%d resources", len(rows)), before, after); err != nil {
+		if err := t.Deed(at, who, "resource.sync", fmt.Sprintf("%d resources", len(rows)), before, after); err != nil {
 			return err
 		}
-		return t.notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeResource, Title: fmt.Sprintf("Other versions of %d resources are in use", len(rows)),
+		return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeResource, Title: fmt.Sprintf("Other versions of %d resources are in use", len(rows)),
 			Text: who.Name() + " has synced " + clipped(strings.Join(names, ", "), 500) + ". Clusters that stand get them when they are upgraded.", Path: "/admin/resources"})
 	})
 	return out, err
@@ -177,7 +178,7 @@ func clipped(s string, most int) string {
 
 // DeleteResourceVersion implements app.ResourceStore.
 func (s *resourceStore) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil {
 			return err
@@ -190,17 +191,17 @@ func (s *resourceStore) DeleteResourceVersion(ctx context.Context, who app.Actor
 			}
 			return e
 		}
-		if err := t.exec(`UPDATE resource_versions SET deleted_at = ? WHERE resource = ? AND number = ?`, micros(at), row, number); err != nil {
+		if err := t.Exec(`UPDATE resource_versions SET deleted_at = ? WHERE resource = ? AND number = ?`, db.Micros(at), row, number); err != nil {
 			return err
 		}
-		return t.deed(at, who, "resource.delete", versioned(id, number), map[string]any{"sha256": v.Hash, "size": v.Size}, nil)
+		return t.Deed(at, who, "resource.delete", versioned(id, number), map[string]any{"sha256": v.Hash, "size": v.Size}, nil)
 	})
 }
 
 // dropResourcesOf takes all versions of a tenant that is deleted out of use; their contents are swept.
-func dropResourcesOf(t *tx, tenant string) error {
-	if err := t.exec(`UPDATE resource_versions SET live = 0, slated = 0, deleted_at = made_at WHERE tenant = ? AND deleted_at = 0`, tenant); err != nil {
+func dropResourcesOf(t *db.Tx, tenant string) error {
+	if err := t.Exec(`UPDATE resource_versions SET live = 0, slated = 0, deleted_at = made_at WHERE tenant = ? AND deleted_at = 0`, tenant); err != nil {
 		return err
 	}
-	return t.exec(`DELETE FROM resource_caches WHERE tenant = ?`, tenant)
+	return t.Exec(`DELETE FROM resource_caches WHERE tenant = ?`, tenant)
 }

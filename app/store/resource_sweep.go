@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // needed tells of a content b whether a version has it, or a cluster that is not gone may need it.
@@ -15,23 +16,23 @@ const needed = `(EXISTS (SELECT 1 FROM resource_versions v WHERE v.tenant = b.te
 
 // IdleBlobs implements app.ResourceStore.
 func (s *resourceStore) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []app.GoingBlob, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		going = nil
-		if err := t.exec(`DELETE FROM resource_uses WHERE cluster IN (SELECT id FROM clusters WHERE deleted_at > 0)`); err != nil {
+		if err := t.Exec(`DELETE FROM resource_uses WHERE cluster IN (SELECT id FROM clusters WHERE deleted_at > 0)`); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE resource_blobs AS b SET idle_at = 0 WHERE b.idle_at > 0 AND b.state <> 'going' AND ` + needed); err != nil {
+		if err := t.Exec(`UPDATE resource_blobs AS b SET idle_at = 0 WHERE b.idle_at > 0 AND b.state <> 'going' AND ` + needed); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE resource_blobs AS b SET state = 'going', at = ? WHERE b.idle_at > 0 AND b.idle_at <= ? AND b.at <= ? AND b.state <> 'going' AND NOT `+needed,
-			micros(now), micros(since), micros(since)); err != nil {
+		if err := t.Exec(`UPDATE resource_blobs AS b SET state = 'going', at = ? WHERE b.idle_at > 0 AND b.idle_at <= ? AND b.at <= ? AND b.state <> 'going' AND NOT `+needed,
+			db.Micros(now), db.Micros(since), db.Micros(since)); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE resource_blobs AS b SET idle_at = ? WHERE b.idle_at = 0 AND b.state <> 'going' AND NOT `+needed, micros(now)); err != nil {
+		if err := t.Exec(`UPDATE resource_blobs AS b SET idle_at = ? WHERE b.idle_at = 0 AND b.state <> 'going' AND NOT `+needed, db.Micros(now)); err != nil {
 			return err
 		}
 		// Those that an earlier sweep marked and did not get to remove are among them.
-		return t.each(func(row scanner) error {
+		return t.Each(func(row db.Scanner) error {
 			var g app.GoingBlob
 			err := row.Scan(&g.Tenant, &g.Hash, &g.Name)
 			going = append(going, g)
@@ -43,8 +44,8 @@ func (s *resourceStore) IdleBlobs(ctx context.Context, since, now time.Time, lim
 
 // BlobGone implements app.ResourceStore.
 func (s *resourceStore) BlobGone(ctx context.Context, b app.GoingBlob) error {
-	return s.write(ctx, func(t *tx) error {
-		return t.exec(`DELETE FROM resource_blobs WHERE tenant = ? AND hash = ? AND name = ? AND state = 'going'`, b.Tenant, b.Hash, b.Name)
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`DELETE FROM resource_blobs WHERE tenant = ? AND hash = ? AND name = ? AND state = 'going'`, b.Tenant, b.Hash, b.Name)
 	})
 }
 
@@ -58,28 +59,28 @@ func (s *resourceStore) StrayBlobs(ctx context.Context, names []string, since, n
 		args[i] = n
 	}
 	in := `(?` + strings.Repeat(", ?", len(names)-1) + `)`
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		strays = nil
 		var known []string
-		if err := t.each(texts(&known), `SELECT name FROM resource_blobs WHERE name IN `+in, args...); err != nil {
+		if err := t.Each(db.Texts(&known), `SELECT name FROM resource_blobs WHERE name IN `+in, args...); err != nil {
 			return err
 		}
-		if err := t.exec(`DELETE FROM resource_strays WHERE name IN (SELECT name FROM resource_blobs)`); err != nil {
+		if err := t.Exec(`DELETE FROM resource_strays WHERE name IN (SELECT name FROM resource_blobs)`); err != nil {
 			return err
 		}
 		for _, n := range names {
 			if slices.Contains(known, n) {
 				continue
 			}
-			if err := t.exec(`INSERT INTO resource_strays (name, seen_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, n, micros(now)); err != nil {
+			if err := t.Exec(`INSERT INTO resource_strays (name, seen_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, n, db.Micros(now)); err != nil {
 				return err
 			}
 		}
-		if err := t.each(texts(&strays), `SELECT name FROM resource_strays WHERE seen_at <= ? AND name IN `+in, append([]any{micros(since)}, args...)...); err != nil {
+		if err := t.Each(db.Texts(&strays), `SELECT name FROM resource_strays WHERE seen_at <= ? AND name IN `+in, append([]any{db.Micros(since)}, args...)...); err != nil {
 			return err
 		}
 		for _, n := range strays {
-			if err := t.exec(`DELETE FROM resource_strays WHERE name = ?`, n); err != nil {
+			if err := t.Exec(`DELETE FROM resource_strays WHERE name = ?`, n); err != nil {
 				return err
 			}
 		}

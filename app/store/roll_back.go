@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // RollBacksDue implements app.Ledger. What is due stands in an index of its own, which is empty nearly always, so that it
 // can be asked for every second.
 func (s *operationStore) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var o operationRow
 		err := row.Scan(o.dest()...)
 		ops = append(ops, o.operation())

@@ -7,62 +7,63 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 func secretPlace(tenant, name string) string { return "secrets/" + tenant + "/" + name }
 
 // SetSecret implements app.SecretStore.
 func (s *identityStore) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
-	sealed := s.seal(value, secretPlace(who.Tenant, name))
-	return s.write(ctx, func(t *tx) error {
+	sealed := s.Seal(value, secretPlace(who.Tenant, name))
+	return s.Write(ctx, func(t *db.Tx) error {
 		var others int
 		var there bool
-		if err := t.row(`SELECT count(*) FROM secrets WHERE tenant = ? AND name <> ?`, who.Tenant, name).Scan(&others); err != nil {
+		if err := t.Row(`SELECT count(*) FROM secrets WHERE tenant = ? AND name <> ?`, who.Tenant, name).Scan(&others); err != nil {
 			return err
 		}
-		if err := t.row(`SELECT EXISTS (SELECT 1 FROM secrets WHERE tenant = ? AND name = ?)`, who.Tenant, name).Scan(&there); err != nil {
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM secrets WHERE tenant = ? AND name = ?)`, who.Tenant, name).Scan(&there); err != nil {
 			return err
 		}
 		if others >= app.MaxSecrets {
 			return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d secrets.", app.MaxSecrets), Hint: "Delete those that nothing uses any more."}
 		}
-		if err := t.exec(`INSERT INTO secrets (tenant, name, value, set_by, set_at, used_at) VALUES (?, ?, ?, ?, ?, 0)
+		if err := t.Exec(`INSERT INTO secrets (tenant, name, value, set_by, set_at, used_at) VALUES (?, ?, ?, ?, ?, 0)
 			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, set_by = excluded.set_by, set_at = excluded.set_at`,
-			who.Tenant, name, sealed, who.Name(), micros(at)); err != nil {
+			who.Tenant, name, sealed, who.Name(), db.Micros(at)); err != nil {
 			return err
 		}
 		var before any
 		if there {
 			before = "set"
 		}
-		return t.deed(at, who, "secret.set", name, before, "set")
+		return t.Deed(at, who, "secret.set", name, before, "set")
 	})
 }
 
 // DeleteSecret implements app.SecretStore.
 func (s *identityStore) DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`DELETE FROM secrets WHERE tenant = ? AND name = ?`, who.Tenant, name)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`DELETE FROM secrets WHERE tenant = ? AND name = ?`, who.Tenant, name)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return app.Errorf(app.ENotFound, "There is no secret %q.", name)
 		}
-		return t.deed(at, who, "secret.delete", name, "set", nil)
+		return t.Deed(at, who, "secret.delete", name, "set", nil)
 	})
 }
 
 // Secrets implements app.SecretStore.
 func (s *identityStore) Secrets(ctx context.Context, tenant string) ([]app.Secret, error) {
 	all := []app.Secret{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var v app.Secret
 		var set, used int64
 		err := row.Scan(&v.Name, &v.SetBy, &set, &used)
-		v.SetAt = fromMicros(set)
+		v.SetAt = db.FromMicros(set)
 		if used > 0 {
-			at := fromMicros(used)
+			at := db.FromMicros(used)
 			v.UsedAt = &at
 		}
 		all = append(all, v)
@@ -85,19 +86,19 @@ func (s *identityStore) SecretValues(ctx context.Context, tenant string, names [
 		args = append(args, n)
 	}
 	var stale []string
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var name string
 		var sealed []byte
 		var used int64
 		if err := row.Scan(&name, &sealed, &used); err != nil {
 			return err
 		}
-		b, err := s.unseal(sealed, secretPlace(tenant, name))
+		b, err := s.Unseal(sealed, secretPlace(tenant, name))
 		if err != nil {
 			return err
 		}
 		values[name] = string(b)
-		if micros(at)-used >= usedEvery.Microseconds() {
+		if db.Micros(at)-used >= usedEvery.Microseconds() {
 			stale = append(stale, name)
 		}
 		return nil
@@ -105,9 +106,9 @@ func (s *identityStore) SecretValues(ctx context.Context, tenant string, names [
 	if err != nil || len(stale) == 0 {
 		return values, err
 	}
-	return values, s.write(ctx, func(t *tx) error {
+	return values, s.Write(ctx, func(t *db.Tx) error {
 		for _, n := range stale {
-			if err := t.exec(`UPDATE secrets SET used_at = ? WHERE tenant = ? AND name = ? AND used_at < ?`, micros(at), tenant, n, micros(at)); err != nil {
+			if err := t.Exec(`UPDATE secrets SET used_at = ? WHERE tenant = ? AND name = ? AND used_at < ?`, db.Micros(at), tenant, n, db.Micros(at)); err != nil {
 				return err
 			}
 		}

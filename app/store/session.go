@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"muster/app/store/db"
 	"time"
 )
 
@@ -14,9 +15,9 @@ func (s *identityStore) Sessions() Sessions { return Sessions{s} }
 
 // FindCtx gives a live session's data.
 func (v Sessions) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
-	err = v.s.row(ctx, `SELECT data FROM sessions WHERE token = ? AND expires_at > ?`,
-		token, micros(time.Now())).Scan(&data)
-	if isNoRows(err) {
+	err = v.s.Row(ctx, `SELECT data FROM sessions WHERE token = ? AND expires_at > ?`,
+		token, db.Micros(time.Now())).Scan(&data)
+	if db.IsNoRows(err) {
 		return nil, false, nil
 	}
 	return data, err == nil, err
@@ -24,18 +25,18 @@ func (v Sessions) FindCtx(ctx context.Context, token string) (data []byte, found
 
 // CommitCtx writes a session, and clears away those that have expired.
 func (v Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
-	return v.s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM sessions WHERE expires_at <= ?`, micros(time.Now())); err != nil {
+	return v.s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM sessions WHERE expires_at <= ?`, db.Micros(time.Now())); err != nil {
 			return err
 		}
-		return t.exec(`INSERT INTO sessions (token, data, expires_at) VALUES (?, ?, ?)
-			ON CONFLICT (token) DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`, token, data, micros(expiry))
+		return t.Exec(`INSERT INTO sessions (token, data, expires_at) VALUES (?, ?, ?)
+			ON CONFLICT (token) DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`, token, data, db.Micros(expiry))
 	})
 }
 
 // DeleteCtx ends a session; an absent one is success.
 func (v Sessions) DeleteCtx(ctx context.Context, token string) error {
-	return v.s.write(ctx, func(t *tx) error { return t.exec(`DELETE FROM sessions WHERE token = ?`, token) })
+	return v.s.Write(ctx, func(t *db.Tx) error { return t.Exec(`DELETE FROM sessions WHERE token = ?`, token) })
 }
 
 // Find is FindCtx without a context.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // signInsKept is how long records of sign-ins are kept after they began; none counts for so long.
@@ -25,19 +26,19 @@ func (r *signInRow) to() []any {
 
 func (r *signInRow) session() app.Session {
 	s := r.s
-	s.At, s.SeenAt, s.ProvenAt, s.RevokedAt = fromMicros(r.at), fromMicros(r.seen), fromMicros(r.proven), fromMicros(r.revoked)
+	s.At, s.SeenAt, s.ProvenAt, s.RevokedAt = db.FromMicros(r.at), db.FromMicros(r.seen), db.FromMicros(r.proven), db.FromMicros(r.revoked)
 	return s
 }
 
 // BeginSession implements app.SessionStore.
 func (s *identityStore) BeginSession(ctx context.Context, n app.Session) (id int64, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM signins WHERE at < ?`, micros(n.At.Add(-signInsKept))); err != nil {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM signins WHERE at < ?`, db.Micros(n.At.Add(-signInsKept))); err != nil {
 			return err
 		}
-		err := t.row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, how, provider, proven_at, mark, revoked_at, revoked_by, second)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?) RETURNING id`, n.Tenant, n.User, micros(n.At), micros(n.SeenAt), n.From, n.Browser, n.How,
-			n.Provider, micros(n.ProvenAt), n.Mark, n.Second).Scan(&id)
+		err := t.Row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, how, provider, proven_at, mark, revoked_at, revoked_by, second)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?) RETURNING id`, n.Tenant, n.User, db.Micros(n.At), db.Micros(n.SeenAt), n.From, n.Browser, n.How,
+			n.Provider, db.Micros(n.ProvenAt), n.Mark, n.Second).Scan(&id)
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,7 @@ func (s *identityStore) BeginSession(ctx context.Context, n app.Session) (id int
 		if n.Provider != "" {
 			facts["provider"] = n.Provider
 		}
-		if err := t.deed(n.At, who, "session.begin", n.User, nil, facts); err != nil {
+		if err := t.Deed(n.At, who, "session.begin", n.User, nil, facts); err != nil {
 			return err
 		}
 		return sawUser(t, n.Tenant, n.User, n.At)
@@ -62,7 +63,7 @@ func (s *identityStore) Session(ctx context.Context, id int64) (app.Session, app
 	var u app.User
 	var r signInRow
 	found := false
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		found = true
 		return scanUser(row, &u, r.to()...)
 	}, `SELECT `+userColumns+`, coalesce(m.group_name, ''), `+signInColumns+` FROM signins s
@@ -78,7 +79,7 @@ func (s *identityStore) Session(ctx context.Context, id int64) (app.Session, app
 // SignIns implements app.SessionStore.
 func (s *identityStore) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error) {
 	list := []app.Session{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var r signInRow
 		if err := row.Scan(r.to()...); err != nil {
 			return err
@@ -86,14 +87,14 @@ func (s *identityStore) SignIns(ctx context.Context, tenant, user string, after 
 		list = append(list, r.session())
 		return nil
 	}, `SELECT `+signInColumns+` FROM signins s WHERE s.tenant = ? AND s.user_name = ? AND s.at > ? ORDER BY s.at DESC, s.id DESC LIMIT ?`,
-		tenant, user, micros(after), limit)
+		tenant, user, db.Micros(after), limit)
 	return list, err
 }
 
 // SawSession implements app.SessionStore.
 func (s *identityStore) SawSession(ctx context.Context, n app.Session, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, micros(at), n.ID, micros(at)); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, db.Micros(at), n.ID, db.Micros(at)); err != nil {
 			return err
 		}
 		return sawUser(t, n.Tenant, n.User, at)
@@ -102,22 +103,22 @@ func (s *identityStore) SawSession(ctx context.Context, n app.Session, at time.T
 
 // ProveSession implements app.SessionStore.
 func (s *identityStore) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
-			micros(at), id, who.Tenant, who.User)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
+			db.Micros(at), id, who.Tenant, who.User)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return app.Errorf(app.EUnauthorized, "This sign-in was ended.")
 		}
-		return t.deed(at, who, "session.prove", who.User, nil, nil)
+		return t.Deed(at, who, "session.prove", who.User, nil, nil)
 	})
 }
 
 // RevokeSessions implements app.SessionStore.
 func (s *identityStore) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err = revokeSessions(t, who, user, id, except, at)
 		return err
 	})
@@ -125,46 +126,46 @@ func (s *identityStore) RevokeSessions(ctx context.Context, who app.Actor, user 
 }
 
 // revokeSessions ends sign-ins of a user in the actor's tenant.
-func revokeSessions(t *tx, who app.Actor, user string, id, except int64, at time.Time) (int, error) {
-	which, args := `id <> ?`, []any{micros(at), who.Name(), who.Tenant, user, except}
+func revokeSessions(t *db.Tx, who app.Actor, user string, id, except int64, at time.Time) (int, error) {
+	which, args := `id <> ?`, []any{db.Micros(at), who.Name(), who.Tenant, user, except}
 	if id != 0 {
 		which, args[4] = `id = ?`, id
 	}
-	n, err := t.count(`UPDATE signins SET revoked_at = ?, revoked_by = ? WHERE tenant = ? AND user_name = ? AND revoked_at = 0 AND `+which, args...)
+	n, err := t.Count(`UPDATE signins SET revoked_at = ?, revoked_by = ? WHERE tenant = ? AND user_name = ? AND revoked_at = 0 AND `+which, args...)
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	return int(n), t.deed(at, who, "session.revoke", user, nil, map[string]any{"sign_ins": n})
+	return int(n), t.Deed(at, who, "session.revoke", user, nil, map[string]any{"sign_ins": n})
 }
 
 // SignedInFrom implements app.SessionStore.
 func (s *identityStore) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
 	var n int
-	err := s.row(ctx, `SELECT count(*) FROM signins WHERE tenant = ? AND user_name = ? AND at > ? AND came_from = ?`,
-		tenant, user, micros(after), address).Scan(&n)
+	err := s.Row(ctx, `SELECT count(*) FROM signins WHERE tenant = ? AND user_name = ? AND at > ? AND came_from = ?`,
+		tenant, user, db.Micros(after), address).Scan(&n)
 	return n > 0, err
 }
 
 // ChangePassword implements app.SessionStore.
 func (s *identityStore) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
-			hash, micros(at), who.Tenant, who.User)
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
+			hash, db.Micros(at), who.Tenant, who.User)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return noUser(who.User)
 		}
-		n, err = t.count(`UPDATE signins SET mark = ?, proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
-			mark, micros(at), session, who.Tenant, who.User)
+		n, err = t.Count(`UPDATE signins SET mark = ?, proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
+			mark, db.Micros(at), session, who.Tenant, who.User)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return app.Errorf(app.EUnauthorized, "This sign-in was ended.")
 		}
-		if err := t.deed(at, who, "password.change", who.User, nil, nil); err != nil {
+		if err := t.Deed(at, who, "password.change", who.User, nil, nil); err != nil {
 			return err
 		}
 		if _, err = revokeSessions(t, who, who.User, 0, session, at); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // fromOIDC is the source of memberships that identity providers name.
@@ -14,8 +15,8 @@ const fromOIDC = "oidc"
 
 // UserOfSubject implements app.SubjectStore. An account that was made anew under an old name is somebody else's.
 func (s *identityStore) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
-	err = s.row(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
-	if isNoRows(err) {
+	err = s.Row(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
+	if db.IsNoRows(err) {
 		err = app.Errorf(app.ENotFound, "There is no account of that person.")
 	}
 	return user, err
@@ -26,28 +27,28 @@ const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant
 
 // AdmitSubject implements app.SubjectStore.
 func (s *identityStore) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err = admit(t, p, g, at)
 		return err
 	})
 	return u, err
 }
 
-func admit(t *tx, p app.Subject, g app.Grant, at time.Time) (app.User, error) {
+func admit(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 	var closed int64
-	switch err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
-	case isNoRows(err), err == nil && closed != 0:
+	switch err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
+	case db.IsNoRows(err), err == nil && closed != 0:
 		return app.User{}, &app.Error{Code: app.ENotFound, Reason: "no_tenant", Message: fmt.Sprintf("Your groups open the tenant %q, but there is no such tenant.", g.Tenant),
 			Hint: "Ask whoever looks after this Muster to make it."}
 	case err != nil:
 		return app.User{}, err
 	}
 	var name string
-	err := t.row(subjectUser, p.Issuer, p.ID, g.Tenant).Scan(&name)
-	if err != nil && !isNoRows(err) {
+	err := t.Row(subjectUser, p.Issuer, p.ID, g.Tenant).Scan(&name)
+	if err != nil && !db.IsNoRows(err) {
 		return app.User{}, err
 	}
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		if name, err = newcomer(t, p, g, at); err != nil {
 			return app.User{}, err
 		}
@@ -60,7 +61,7 @@ func admit(t *tx, p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 	if err := setGroupsFrom(t, g.Tenant, name, fromOIDC, g.Groups, at); err != nil {
 		return before, err
 	}
-	if _, err := t.count(`UPDATE users SET role = ?, full_name = ?, email = ? WHERE tenant = ? AND name = ?`, g.Role, p.FullName, p.Email, g.Tenant, name); err != nil {
+	if _, err := t.Count(`UPDATE users SET role = ?, full_name = ?, email = ? WHERE tenant = ? AND name = ?`, g.Role, p.FullName, p.Email, g.Tenant, name); err != nil {
 		return before, err
 	}
 	after, err := userIn(t, g.Tenant, name)
@@ -68,16 +69,16 @@ func admit(t *tx, p app.Subject, g app.Grant, at time.Time) (app.User, error) {
 		return after, err
 	}
 	if before.Role != after.Role || before.FullName != after.FullName || before.Email != after.Email {
-		err = t.deed(at, who, "user.claims", name, userFacts(before), userFacts(after))
+		err = t.Deed(at, who, "user.claims", name, userFacts(before), userFacts(after))
 	}
 	return after, err
 }
 
 // newcomer makes the account of a person who has none in the tenant yet. A name that somebody has is never shared: an identity
 // provider could otherwise hand out the accounts of others.
-func newcomer(t *tx, p app.Subject, g app.Grant, at time.Time) (string, error) {
+func newcomer(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (string, error) {
 	var n int
-	if err := t.row(`SELECT count(*) FROM users WHERE tenant = ? AND name = ?`, g.Tenant, p.Name).Scan(&n); err != nil {
+	if err := t.Row(`SELECT count(*) FROM users WHERE tenant = ? AND name = ?`, g.Tenant, p.Name).Scan(&n); err != nil {
 		return "", err
 	}
 	if n > 0 {
@@ -89,16 +90,16 @@ func newcomer(t *tx, p app.Subject, g app.Grant, at time.Time) (string, error) {
 		return "", err
 	}
 	// A row may be left of an account that is gone.
-	if err := t.exec(`DELETE FROM subjects WHERE tenant = ? AND (user_name = ? OR issuer = ? AND subject = ?)`, g.Tenant, p.Name, p.Issuer, p.ID); err != nil {
+	if err := t.Exec(`DELETE FROM subjects WHERE tenant = ? AND (user_name = ? OR issuer = ? AND subject = ?)`, g.Tenant, p.Name, p.Issuer, p.ID); err != nil {
 		return "", err
 	}
-	return p.Name, t.exec(`INSERT INTO subjects (issuer, subject, tenant, user_name, at) VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, micros(at))
+	return p.Name, t.Exec(`INSERT INTO subjects (issuer, subject, tenant, user_name, at) VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, db.Micros(at))
 }
 
 // DismissSubject implements app.SubjectStore.
 func (s *identityStore) DismissSubject(ctx context.Context, p app.Subject, except []string, at time.Time) error {
 	var accounts []app.User
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var u app.User
 		if err := row.Scan(&u.Tenant, &u.Name); err != nil {
 			return err
@@ -112,7 +113,7 @@ func (s *identityStore) DismissSubject(ctx context.Context, p app.Subject, excep
 	if err != nil || len(accounts) == 0 {
 		return err // as nearly always: nothing to write
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		for _, u := range accounts {
 			who := app.Actor{Tenant: u.Tenant, User: u.Name, Via: app.ViaPortal}
 			ended, err := revokeSessions(t, who, u.Name, 0, 0, at)
@@ -122,12 +123,12 @@ func (s *identityStore) DismissSubject(ctx context.Context, p app.Subject, excep
 			if err := setGroupsFrom(t, u.Tenant, u.Name, fromOIDC, nil, at); err != nil {
 				return err
 			}
-			tokens, err := t.count(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ?`, u.Tenant, u.Name)
+			tokens, err := t.Count(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ?`, u.Tenant, u.Name)
 			if err != nil {
 				return err
 			}
 			if ended > 0 || tokens > 0 {
-				if err := t.deed(at, who, "user.dismiss", u.Name, nil, map[string]any{"provider": p.Provider, "sign_ins": ended, "tokens": tokens}); err != nil {
+				if err := t.Deed(at, who, "user.dismiss", u.Name, nil, map[string]any{"provider": p.Provider, "sign_ins": ended, "tokens": tokens}); err != nil {
 					return err
 				}
 			}

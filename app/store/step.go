@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const stepColumns = `operation, idx, step, node, action, service, is_join, state, attempt, tries, worker, rank, error_code, error,
 	started_at, ended_at, not_before`
 
-func scanStep(row scanner, more ...any) (app.Step, error) {
+func scanStep(row db.Scanner, more ...any) (app.Step, error) {
 	var s app.Step
 	var rank, started, ended, notBefore int64
 	err := row.Scan(append([]any{&s.Operation, &s.Index, &s.ID, &s.Node, &s.Action, &s.Service, &s.Join, &s.State, &s.Attempt,
 		&s.Tries, &s.Worker, &rank, &s.ErrorCode, &s.Error, &started, &ended, &notBefore}, more...)...)
 	s.Rank = time.Duration(rank) * time.Microsecond
-	s.StartedAt, s.EndedAt, s.NotBefore = fromMicros(started), fromMicros(ended), fromMicros(notBefore)
+	s.StartedAt, s.EndedAt, s.NotBefore = db.FromMicros(started), db.FromMicros(ended), db.FromMicros(notBefore)
 	return s, err
 }
 
@@ -57,17 +58,17 @@ func (s *clusterStore) Unfinished(ctx context.Context, tenant string, operation 
 	args := append(slices.Clone(actions), actions...)
 	args = append(args, app.ActionHook, app.ActionDelete, tenant, operation, tenant, operation)
 	var other, stuck int
-	err = s.row(ctx, `SELECT count(CASE WHEN state = 'failed' THEN 1 END), count(DISTINCT CASE WHEN `+onMachine+` THEN node END),
+	err = s.Row(ctx, `SELECT count(CASE WHEN state = 'failed' THEN 1 END), count(DISTINCT CASE WHEN `+onMachine+` THEN node END),
 			count(CASE WHEN NOT (`+onMachine+`) AND (state = 'failed' OR node = '' AND service = '' AND action <> ?) THEN 1 END),
 			count(CASE WHEN action <> ? AND node IN (SELECT n.name FROM operations o JOIN nodes n ON n.cluster = o.cluster
 				WHERE o.tenant = ? AND o.id = ? AND n.lost_at > 0 AND n.status <> 'deleted') THEN 1 END)
 		FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state <> 'succeeded'`, args...).Scan(&u.Failed, &u.Machines, &other, &stuck)
 	if err != nil || u.Failed == 0 {
 		u.Other, u.Stuck = other > 0, stuck > 0
-		return u, wrapped(err)
+		return u, db.Wrapped(err)
 	}
 	u.Other, u.Stuck = other > 0, stuck > 0
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		st, err := scanStep(row)
 		u.Failures = append(u.Failures, st)
 		return err
@@ -78,7 +79,7 @@ func (s *clusterStore) Unfinished(ctx context.Context, tenant string, operation 
 // StepsAndJoins implements app.Ledger.
 func (s *clusterStore) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	var all []app.Step
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		st, err := scanStep(row)
 		all = append(all, st)
 		return err
@@ -86,7 +87,7 @@ func (s *clusterStore) StepsAndJoins(ctx context.Context, tenant string, operati
 	if err != nil {
 		return nil, err
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var from, to int
 		if err := row.Scan(&from, &to); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // claimCall is one call of ClaimSteps under way.
@@ -23,7 +24,7 @@ type claimCall struct {
 func (s *operationStore) ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error) {
 	c := &claimCall{ClaimQuery: q}
 	c.Most = max(c.Most, 1)
-	err := s.claims.do(ctx, s.DB, c)
+	err := s.claims.Do(ctx, s.DB, c)
 	return c.out, err
 }
 
@@ -37,7 +38,7 @@ const (
 )
 
 // claim hands queued steps to the workers of some calls, all in one set.
-func (s *operationStore) claim(t *tx, calls []*claimCall) error {
+func (s *operationStore) claim(t *db.Tx, calls []*claimCall) error {
 	now := calls[0].Now
 	set := ledger.New(now)
 	var kinds []string // of worker: of one tenant, kept from the same providers
@@ -75,7 +76,7 @@ func (s *operationStore) claim(t *tx, calls []*claimCall) error {
 }
 
 // claimFor claims for workers of one tenant that may take the same steps, the first call first.
-func claimFor(t *tx, set *ledger.Set, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
+func claimFor(t *db.Tx, set *ledger.Set, calls []*claimCall, taken map[ledger.Key]*claimCall) error {
 	slots := 0
 	for _, c := range calls {
 		slots += c.Most
@@ -111,7 +112,7 @@ const mostTogether = 16
 
 // bestOf gives the best queued steps of operations, so many of each, by operation and the best first. Those that the set
 // has claimed for others come on top.
-func bestOf(t *tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (map[int64][]ledger.Step, error) {
+func bestOf(t *db.Tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (map[int64][]ledger.Step, error) {
 	claimed := map[int64]int{}
 	for _, st := range set.Claimed() {
 		claimed[st.Operation]++
@@ -126,7 +127,7 @@ func bestOf(t *tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (map[
 	r := newStepRow()
 	for len(args) > 0 {
 		n := min(mostTogether, 1<<(bits.Len(uint(len(args)/2))-1))
-		err := t.each(r.into(&all), bestOfOne+strings.Repeat(` UNION ALL `+bestOfOne, n-1), args[:2*n]...)
+		err := t.Each(r.into(&all), bestOfOne+strings.Repeat(` UNION ALL `+bestOfOne, n-1), args[:2*n]...)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +146,7 @@ func bestOf(t *tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (map[
 const bestOfOne = `SELECT * FROM (SELECT ` + ledgerColumns + ` FROM steps s WHERE ` + bestOfOperation + `) AS best`
 
 // operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
-func operationsInTurn(t *tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
+func operationsInTurn(t *db.Tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
 	which, args := operationsToClaim, []any{q.Worker.Tenant}
 	if len(q.Except) > 0 {
 		which = fmt.Sprintf(operationsBut, "?"+strings.Repeat(", ?", len(q.Except)-1))
@@ -154,7 +155,7 @@ func operationsInTurn(t *tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*l
 		}
 	}
 	var ids []int64
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var id int64
 		err := row.Scan(&id)
 		ids = append(ids, id)
@@ -183,7 +184,7 @@ func operationsInTurn(t *tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*l
 func (s *operationStore) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
 	deadline := now.Add(claimFor)
 	out := make([]app.Directive, len(held))
-	err := s.write(ctx, func(t *tx) error {
+	err := s.Write(ctx, func(t *db.Tx) error {
 		at := make(map[app.Fence]int, len(held)) // a fence that is asked for twice has one answer
 		for i, f := range held {
 			out[i] = app.Directive{Fence: f, Lost: true}
@@ -192,7 +193,7 @@ func (s *operationStore) ExtendClaims(ctx context.Context, w app.WorkerID, held 
 			}
 		}
 		var keep []app.Fence
-		err := t.eachKeyed(func(row scanner) error {
+		err := t.EachKeyed(func(row db.Scanner) error {
 			var f app.Fence
 			var status app.OperationStatus
 			if err := row.Scan(&f.Operation, &f.Index, &f.Attempt, &status); err != nil {
@@ -212,9 +213,9 @@ func (s *operationStore) ExtendClaims(ctx context.Context, w app.WorkerID, held 
 		for i, f := range held {
 			out[i] = out[at[f]]
 		}
-		return t.execKeyed(len(keep), `WITH f(o, i, d) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET deadline = f.d FROM f
+		return t.ExecKeyed(len(keep), `WITH f(o, i, d) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET deadline = f.d FROM f
 			WHERE steps.operation = f.o AND steps.idx = f.i`, func(args []any, i int) []any {
-			return append(args, keep[i].Operation, keep[i].Index, micros(deadline))
+			return append(args, keep[i].Operation, keep[i].Index, db.Micros(deadline))
 		})
 	})
 	return out, err
@@ -223,10 +224,10 @@ func (s *operationStore) ExtendClaims(ctx context.Context, w app.WorkerID, held 
 // HeldStep implements app.Ledger.
 func (s *operationStore) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
 	var cluster, tenant string
-	st, err := scanStep(s.row(ctx, `SELECT `+stepColumns+`, tenant, cluster FROM steps
+	st, err := scanStep(s.Row(ctx, `SELECT `+stepColumns+`, tenant, cluster FROM steps
 		WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
 		f.Operation, f.Index, f.Attempt, w.Name, w.Tenant), &tenant, &cluster)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return st, app.Cluster{}, app.Node{}, app.Errorf(app.EStale, "Step %d of operation %d is not this worker's.", f.Index, f.Operation)
 	}
 	if err != nil {
@@ -236,8 +237,8 @@ func (s *operationStore) HeldStep(ctx context.Context, w app.WorkerID, f app.Fen
 	if err != nil {
 		return st, c, app.Node{}, err
 	}
-	n, err := scanNode(s.row(ctx, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
-	if isNoRows(err) {
+	n, err := scanNode(s.Row(ctx, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
+	if db.IsNoRows(err) {
 		return st, c, n, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
 	}
 	return st, c, n, err

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // finishCall is one call of FinishSteps under way.
@@ -21,7 +22,7 @@ func (s *operationStore) FinishSteps(ctx context.Context, w app.WorkerID, fs []a
 		return []app.Finished{}, nil
 	}
 	c := &finishCall{worker: w, fs: fs}
-	err := s.finishes.do(ctx, s.DB, c)
+	err := s.finishes.Do(ctx, s.DB, c)
 	if err == nil {
 		return c.out, nil
 	}
@@ -32,7 +33,7 @@ func (s *operationStore) FinishSteps(ctx context.Context, w app.WorkerID, fs []a
 	out := make([]app.Finished, len(fs))
 	for i := range fs {
 		one := &finishCall{worker: w, fs: fs[i : i+1]}
-		if err := s.finishes.do(ctx, s.DB, one); err != nil {
+		if err := s.finishes.Do(ctx, s.DB, one); err != nil {
 			out[i].Err = app.AsError(err)
 		} else {
 			out[i] = one.out[0]
@@ -42,7 +43,7 @@ func (s *operationStore) FinishSteps(ctx context.Context, w app.WorkerID, fs []a
 }
 
 // finish ends the attempts of some calls, all in one set.
-func (s *operationStore) finish(t *tx, calls []*finishCall) error {
+func (s *operationStore) finish(t *db.Tx, calls []*finishCall) error {
 	now := calls[0].fs[0].Now
 	set := ledger.New(now)
 	var keys []ledger.Key
@@ -113,7 +114,7 @@ func (s *operationStore) finish(t *tx, calls []*finishCall) error {
 }
 
 // noteFinish keeps what an attempt found out about its node.
-func noteFinish(t *tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
+func noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
 	n := ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}
 	if err := noteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
@@ -134,7 +135,7 @@ func noteFinish(t *tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *no
 }
 
 // stays tells of a machine that an operation gave back whether the operation leaves a cluster without it.
-func stays(t *tx, o *ledger.Operation, u app.NodeUpdate) (bool, error) {
+func stays(t *db.Tx, o *ledger.Operation, u app.NodeUpdate) (bool, error) {
 	if !u.Gone || o.Kind == app.OperationDelete {
 		return false, nil
 	}
@@ -143,7 +144,7 @@ func stays(t *tx, o *ledger.Operation, u app.NodeUpdate) (bool, error) {
 }
 
 // addRivals tells the set of operations that wait for slots, where a worker wants to keep one.
-func addRivals(t *tx, set *ledger.Set, calls []*finishCall) error {
+func addRivals(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
 	done := map[string]bool{}
 	for _, c := range calls {
 		wants := false
@@ -155,7 +156,7 @@ func addRivals(t *tx, set *ledger.Set, calls []*finishCall) error {
 		}
 		done[c.worker.Tenant] = true
 		var rivals []ledger.Rival
-		err := t.each(func(row scanner) error {
+		err := t.Each(func(row db.Scanner) error {
 			var r ledger.Rival
 			err := row.Scan(&r.Operation, &r.Running)
 			rivals = append(rivals, r)
@@ -170,7 +171,7 @@ func addRivals(t *tx, set *ledger.Set, calls []*finishCall) error {
 }
 
 // handOut gathers what belongs to the steps that a set claimed.
-func (s *operationStore) handOut(t *tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
+func (s *operationStore) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *nodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
 	claimed := set.Claimed()
 	if err := loadNodes(t, nodes, set, claimed); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (s *operationStore) handOut(t *tx, now time.Time, set *ledger.Set, nodes *n
 	for _, st := range claimed {
 		o := set.Operation(st.Operation)
 		k := ledger.Node{Cluster: o.Cluster, Name: st.Node}
-		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: fromMicros(micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch, Trace: o.Trace}
+		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: db.FromMicros(db.Micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch, Trace: o.Trace}
 		out[st.Key()] = c
 		n := nodes.of[k]
 		if n == nil {
@@ -195,13 +196,13 @@ func (s *operationStore) handOut(t *tx, now time.Time, set *ledger.Set, nodes *n
 		}
 		c.Node, c.Intent = n.node, n.intent
 		if st.Action == app.ActionConfirm && n.node.Status == app.NodeCreated && len(n.secret) > 0 { // which may have to create another machine
-			c.HostKey, c.Err = s.unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
+			c.HostKey, c.Err = s.Unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		}
 		if st.Action != app.ActionCreate {
 			continue
 		}
 		// One that does not open must not keep everybody from every other step.
-		c.HostKey, c.Err = s.unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
+		c.HostKey, c.Err = s.Unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		if st.Was != app.StepRunning {
 			if c.Intent, c.Unasked, err = askFor(t, now, k.Cluster, k.Name); err != nil {
 				return nil, err
@@ -223,17 +224,17 @@ func (s *operationStore) handOut(t *tx, now time.Time, set *ledger.Set, nodes *n
 const mostReplacements = 20
 
 // loadReplacements loads what earlier attempts of confirms have created.
-func loadReplacements(t *tx, claimed map[ledger.Key]*app.ClaimedStep) error {
+func loadReplacements(t *db.Tx, claimed map[ledger.Key]*app.ClaimedStep) error {
 	for _, c := range claimed {
 		if c.Step.Action != app.ActionConfirm || c.TriedAt.IsZero() || c.Node.Status != app.NodeCreated {
 			continue
 		}
-		err := t.each(func(r scanner) error {
+		err := t.Each(func(r db.Scanner) error {
 			var id string
 			err := r.Scan(&id)
 			c.Replacements = append(c.Replacements, id)
 			return err
-		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, app.ResourceMachine, micros(c.TriedAt), mostReplacements)
+		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, app.ResourceMachine, db.Micros(c.TriedAt), mostReplacements)
 		if err != nil {
 			return err
 		}
@@ -242,7 +243,7 @@ func loadReplacements(t *tx, claimed map[ledger.Key]*app.ClaimedStep) error {
 }
 
 // clustersOf loads the clusters of steps.
-func clustersOf(t *tx, set *ledger.Set, steps []*ledger.Step) (map[string]app.Cluster, error) {
+func clustersOf(t *db.Tx, set *ledger.Set, steps []*ledger.Step) (map[string]app.Cluster, error) {
 	var ids []string
 	clusters := map[string]app.Cluster{}
 	for _, st := range steps {
@@ -252,7 +253,7 @@ func clustersOf(t *tx, set *ledger.Set, steps []*ledger.Step) (map[string]app.Cl
 			ids = append(ids, id)
 		}
 	}
-	err := t.eachOf(func(row scanner) error {
+	err := t.EachOf(func(row db.Scanner) error {
 		c, err := scanCluster(row)
 		clusters[c.ID] = c
 		return err

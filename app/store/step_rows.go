@@ -1,11 +1,11 @@
 package store
 
 import (
-	"database/sql"
 	"time"
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 // ledgerColumns are what the rules need to know of a step.
@@ -32,15 +32,15 @@ func (r *stepRow) value() ledger.Step {
 			Operation: r.operation, Index: int(r.idx), ID: r.step, Node: r.node, Action: app.Action(r.action), Service: r.service,
 			State: app.StepState(r.state), Attempt: int(r.attempt), Tries: int(r.tries), Worker: r.worker, Join: r.join != 0,
 			Rank: time.Duration(r.rank) * time.Microsecond, ErrorCode: app.Code(r.code), Error: r.text,
-			StartedAt: fromMicros(r.started), EndedAt: fromMicros(r.ended), NotBefore: fromMicros(r.notBefore),
+			StartedAt: db.FromMicros(r.started), EndedAt: db.FromMicros(r.ended), NotBefore: db.FromMicros(r.notBefore),
 		},
-		NeedsLeft: int(r.left), Pace: r.pace, Deadline: fromMicros(r.deadline), Queued: fromMicros(r.queued), Rung: fromMicros(r.rung),
+		NeedsLeft: int(r.left), Pace: r.pace, Deadline: db.FromMicros(r.deadline), Queued: db.FromMicros(r.queued), Rung: db.FromMicros(r.rung),
 		AskFor: time.Duration(r.askFor) * time.Microsecond, GoOn: r.goOn != 0,
 	}
 }
 
 // ledgerRows gives a set the rows that it lacks. It implements ledger.Rows.
-type ledgerRows struct{ t *tx }
+type ledgerRows struct{ t *db.Tx }
 
 var _ ledger.Rows = ledgerRows{}
 
@@ -52,13 +52,13 @@ func addKey(keys []ledger.Key) func([]any, int) []any {
 func (l ledgerRows) Steps(keys []ledger.Key) ([]ledger.Step, error) {
 	steps := make([]ledger.Step, 0, len(keys))
 	r := newStepRow()
-	err := l.t.eachKeyed(r.into(&steps), len(keys), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
+	err := l.t.EachKeyed(r.into(&steps), len(keys), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
 		`) SELECT `+ledgerColumns+` FROM f CROSS JOIN steps s WHERE s.operation = f.o AND s.idx = f.i`, addKey(keys))
 	return steps, err
 }
 
-func (r *stepRow) into(steps *[]ledger.Step) func(scanner) error {
-	return func(row scanner) error {
+func (r *stepRow) into(steps *[]ledger.Step) func(db.Scanner) error {
+	return func(row db.Scanner) error {
 		err := row.Scan(r.dest...)
 		*steps = append(*steps, r.value())
 		return err
@@ -69,7 +69,7 @@ func (r *stepRow) into(steps *[]ledger.Step) func(scanner) error {
 func (l ledgerRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
 	var operation, from, to int64
 	dest := []any{&operation, &from, &to}
-	err = l.t.eachKeyed(func(row scanner) error {
+	err = l.t.EachKeyed(func(row db.Scanner) error {
 		err := row.Scan(dest...)
 		edges = append(edges, ledger.Edge{Operation: operation, From: int(from), To: int(to)})
 		return err
@@ -87,7 +87,7 @@ const liveOfNodes = `) SELECT s.operation, s.idx FROM f CROSS JOIN steps s WHERE
 func (l ledgerRows) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 	var operation, idx int64
 	dest := []any{&operation, &idx}
-	err = l.t.eachKeyed(func(row scanner) error {
+	err = l.t.EachKeyed(func(row db.Scanner) error {
 		err := row.Scan(dest...)
 		keys = append(keys, ledger.Key{Operation: operation, Index: int(idx)})
 		return err
@@ -102,9 +102,9 @@ const firstInLine = `) SELECT f.o, (SELECT r.idx FROM steps r WHERE r.cluster = 
 // First implements ledger.Rows.
 func (l ledgerRows) First(lines []ledger.Line, now time.Time) (keys []ledger.Key, err error) {
 	var operation int64
-	var idx sql.NullInt64
+	var idx db.NullInt64
 	dest := []any{&operation, &idx}
-	err = l.t.eachKeyed(func(row scanner) error {
+	err = l.t.EachKeyed(func(row db.Scanner) error {
 		err := row.Scan(dest...)
 		if idx.Valid {
 			keys = append(keys, ledger.Key{Operation: operation, Index: int(idx.Int64)})
@@ -112,7 +112,7 @@ func (l ledgerRows) First(lines []ledger.Line, now time.Time) (keys []ledger.Key
 		return err
 	}, len(lines), `WITH f(c, n, o) AS (VALUES `, `(?, ?, ?)`, firstInLine, func(args []any, i int) []any {
 		return append(args, lines[i].Cluster, lines[i].Name, lines[i].Operation)
-	}, micros(now))
+	}, db.Micros(now))
 	return keys, err
 }
 
@@ -121,14 +121,14 @@ func addNode(nodes []ledger.Node) func([]any, int) []any {
 }
 
 // stepsWhere loads steps that a condition finds.
-func stepsWhere(t *tx, where string, args ...any) (steps []ledger.Step, err error) {
+func stepsWhere(t *db.Tx, where string, args ...any) (steps []ledger.Step, err error) {
 	r := newStepRow()
-	err = t.each(r.into(&steps), `SELECT `+ledgerColumns+` FROM steps s WHERE `+where, args...)
+	err = t.Each(r.into(&steps), `SELECT `+ledgerColumns+` FROM steps s WHERE `+where, args...)
 	return steps, err
 }
 
 // addSteps loads steps by key into a set, with their operations.
-func addSteps(t *tx, set *ledger.Set, keys []ledger.Key) error {
+func addSteps(t *db.Tx, set *ledger.Set, keys []ledger.Key) error {
 	var ids []int64
 	seen := map[int64]bool{}
 	for _, k := range keys {

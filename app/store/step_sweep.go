@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/db"
 )
 
 const (
@@ -28,21 +29,21 @@ const (
 func (s *operationStore) SweepSteps(ctx context.Context, now time.Time) (moved int, err error) {
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
-	far := micros(now.Add(farFuture))
+	far := db.Micros(now.Add(farFuture))
 	// Back-offs that were worked out by a clock that has been set back since would last too long by as much, so they end now.
-	setBack := s.swept.Load() > micros(now.Add(clockSlack))
+	setBack := s.swept.Load() > db.Micros(now.Add(clockSlack))
 	defer func() {
 		if err == nil && (!setBack || moved < sweepLimit) {
-			s.swept.Store(micros(now))
+			s.swept.Store(db.Micros(now))
 		}
 	}()
-	err = s.row(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
+	err = s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
 		OR EXISTS (SELECT 1 FROM steps WHERE `+isOverdue+`) OR EXISTS (SELECT 1 FROM questions WHERE `+isRemind+`)`,
-		micros(now), far, micros(now), far, micros(now), far, micros(now)).Scan(&any)
+		db.Micros(now), far, db.Micros(now), far, db.Micros(now), far, db.Micros(now)).Scan(&any)
 	if err != nil || !any && !setBack {
 		return 0, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		moved = 0
 		if setBack {
 			n, err := moveFound(t, now, (*ledger.Set).EndBackOff, waits)
@@ -52,7 +53,7 @@ func (s *operationStore) SweepSteps(ctx context.Context, now time.Time) (moved i
 			moved += n
 		}
 		for _, which := range []string{isLost + ` ORDER BY deadline`, isDue, isOverdue + ` ORDER BY deadline`} {
-			n, err := moveFound(t, now, (*ledger.Set).Sweep, which, micros(now), far)
+			n, err := moveFound(t, now, (*ledger.Set).Sweep, which, db.Micros(now), far)
 			if err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ func (s *operationStore) SweepSteps(ctx context.Context, now time.Time) (moved i
 
 // ReleaseClaims implements app.Ledger.
 func (s *operationStore) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err = release(t, now, `substr(worker, 1, length(?)) = ?`, prefix, prefix)
 		return err
 	})
@@ -74,14 +75,14 @@ func (s *operationStore) ReleaseClaims(ctx context.Context, prefix string, now t
 
 // ReleaseWorkers implements app.Ledger.
 func (s *operationStore) ReleaseWorkers(ctx context.Context, names []string, now time.Time) (moved int, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		moved = 0
-		return inSets(len(names), func(from, size int) error {
+		return db.InSets(len(names), func(from, size int) error {
 			args := make([]any, size)
 			for i := range size {
 				args[i] = names[from+i]
 			}
-			n, err := release(t, now, `worker IN (`+repeated(`?`, size)+`)`, args...)
+			n, err := release(t, now, `worker IN (`+db.Repeated(`?`, size)+`)`, args...)
 			moved += n
 			return err
 		})
@@ -90,7 +91,7 @@ func (s *operationStore) ReleaseWorkers(ctx context.Context, names []string, now
 }
 
 // release takes back the claims of the workers that a condition finds.
-func release(t *tx, now time.Time, who string, args ...any) (moved int, err error) {
+func release(t *db.Tx, now time.Time, who string, args ...any) (moved int, err error) {
 	for {
 		n, err := moveFound(t, now, lose, `state = 'running' AND `+who, args...)
 		moved += n
@@ -109,9 +110,9 @@ func lose(set *ledger.Set, st *ledger.Step) bool {
 }
 
 // moveFound moves the steps that a condition finds, as many as a sweep may, and gives how many moved.
-func moveFound(t *tx, now time.Time, move func(*ledger.Set, *ledger.Step) bool, where string, args ...any) (moved int, err error) {
+func moveFound(t *db.Tx, now time.Time, move func(*ledger.Set, *ledger.Step) bool, where string, args ...any) (moved int, err error) {
 	var keys []ledger.Key
-	err = t.each(func(row scanner) error {
+	err = t.Each(func(row db.Scanner) error {
 		var k ledger.Key
 		err := row.Scan(&k.Operation, &k.Index)
 		keys = append(keys, k)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // Each EXISTS by the operation alone is looked at once, not for every row.
@@ -17,7 +18,7 @@ const toMake = `SELECT n.hardware, n.image, n.zone, COUNT(*) FROM steps s JOIN n
 
 // ToMake implements app.Ledger.
 func (s *operationStore) ToMake(ctx context.Context, tenant string, operation int64) (kinds []app.NodeKind, standing int, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var k app.NodeKind
 		err := row.Scan(&k.Hardware, &k.Image, &k.Zone, &k.Count)
 		kinds = append(kinds, k)
@@ -26,7 +27,7 @@ func (s *operationStore) ToMake(ctx context.Context, tenant string, operation in
 	if err != nil || len(kinds) == 0 {
 		return nil, 0, err
 	}
-	err = s.row(ctx, `SELECT COUNT(*) FROM nodes WHERE tenant = ? AND cluster = (SELECT cluster FROM operations WHERE id = ?) AND status <> 'deleted'
+	err = s.Row(ctx, `SELECT COUNT(*) FROM nodes WHERE tenant = ? AND cluster = (SELECT cluster FROM operations WHERE id = ?) AND status <> 'deleted'
 		AND (status <> 'planned' OR machine_id <> '')`, tenant, operation).Scan(&standing)
 	if err != nil {
 		return nil, 0, fmt.Errorf("store: machines to make: %w", err)

@@ -4,11 +4,15 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/store/db"
 )
+
+// KeySize is the length of a key that is given to Open, in bytes.
+const KeySize = db.KeySize
 
 // Store implements app.Store on SQLite or PostgreSQL.
 type Store struct {
-	*DB
+	*db.DB
 	*identityStore
 	*policyStore
 	*catalogStore
@@ -26,7 +30,7 @@ var _ app.Store = (*Store)(nil)
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
 func Open(ctx context.Context, where string, key []byte) (*Store, error) {
-	keeper, err := LocalKey(key)
+	keeper, err := db.LocalKey(key)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +38,8 @@ func Open(ctx context.Context, where string, key []byte) (*Store, error) {
 }
 
 // OpenWith opens a database as db.Open does, with all that is kept in it. Close it.
-func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (*Store, error) {
-	d, err := OpenDB(ctx, where, keeper)
+func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, error) {
+	d, err := db.Open(ctx, where, keeper)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +47,7 @@ func OpenWith(ctx context.Context, where string, keeper KeyKeeper) (*Store, erro
 	return &Store{
 		DB: d,
 		identityStore: newIdentityStore(d, Parts{
-			Ends:   []func(t *tx, tenant string) error{dropBuildsOf, dropChatsOf, dropResourcesOf, dropCatalogOf},
+			Ends:   []func(t *db.Tx, tenant string) error{dropBuildsOf, dropChatsOf, dropResourcesOf, dropCatalogOf},
 			Copies: []TenantCopy{{What: "policies", Copy: copyPolicies}, {What: "quotas", Copy: copyQuotas}},
 		}),
 		policyStore:    newPolicyStore(d),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from, t.require_second_factor = 1,
@@ -14,17 +15,17 @@ const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by,
 	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
 	FROM tenants t WHERE t.closing_at = 0`
 
-func scanTenant(row scanner) (t app.Tenant, err error) {
+func scanTenant(row db.Scanner) (t app.Tenant, err error) {
 	var created int64
 	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Users, &t.Clusters, &t.SlotsHeld)
-	t.CreatedAt = fromMicros(created)
+	t.CreatedAt = db.FromMicros(created)
 	return t, err
 }
 
 // Tenants implements app.TenantStore.
 func (s *identityStore) Tenants(ctx context.Context) ([]app.Tenant, error) {
 	all := []app.Tenant{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		t, err := scanTenant(row)
 		all = append(all, t)
 		return err
@@ -35,12 +36,12 @@ func (s *identityStore) Tenants(ctx context.Context) ([]app.Tenant, error) {
 // TenantNames implements app.TenantStore.
 func (s *identityStore) TenantNames(ctx context.Context) ([]string, error) {
 	names := []string{}
-	return names, s.each(ctx, texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
+	return names, s.Each(ctx, db.Texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
 }
 
 // Tenant implements app.TenantStore.
 func (s *identityStore) Tenant(ctx context.Context, name string) (app.Tenant, error) {
-	t, err := scanTenant(s.row(ctx, tenantRows+` AND t.name = ?`, name))
+	t, err := scanTenant(s.Row(ctx, tenantRows+` AND t.name = ?`, name))
 	return t, tenantError(name, err)
 }
 
@@ -48,30 +49,30 @@ func tenantError(name string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case isNoRows(err):
+	case db.IsNoRows(err):
 		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
 	}
 	return fmt.Errorf("store: tenant: %w", err)
 }
 
 // tenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
-func tenantStands(t *tx, name string) error {
+func tenantStands(t *db.Tx, name string) error {
 	var closing int64
-	err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
-	if isNoRows(err) || err == nil && closing > 0 {
+	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	if db.IsNoRows(err) || err == nil && closing > 0 {
 		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
 	}
 	return err
 }
 
 // tenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
-func tenantOpen(t *tx, name string) error {
+func tenantOpen(t *db.Tx, name string) error {
 	var closing int64
-	err := t.row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if err == nil && closing > 0 {
 		return app.Errorf(app.ENotFound, "There is no tenant %q any more.", name)
 	}
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil
 	}
 	return err
@@ -79,9 +80,9 @@ func tenantOpen(t *tx, name string) error {
 
 // CreateTenant implements app.TenantStore.
 func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
-	return s.write(ctx, func(t *tx) error {
-		added, err := t.count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
-			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, micros(n.CreatedAt), n.CreatedBy, n.From)
+	return s.Write(ctx, func(t *db.Tx) error {
+		added, err := t.Count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
+			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.T
 		if n.From != "" {
 			facts["from"], facts["copied"] = n.From, copied
 		}
-		if err := t.deed(n.CreatedAt, who, "tenant.create", n.Name, nil, facts); err != nil {
+		if err := t.Deed(n.CreatedAt, who, "tenant.create", n.Name, nil, facts); err != nil {
 			return err
 		}
 		if admin == nil {
@@ -118,7 +119,7 @@ func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.T
 	})
 }
 
-func tenantTaken(t *tx, name string) error {
+func tenantTaken(t *db.Tx, name string) error {
 	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a tenant %q.", name)}
 	if app.CodeOf(tenantStands(t, name)) == app.ENotFound {
 		e.Message = fmt.Sprintf("There was a tenant %q, and its records are kept under that name.", name)
@@ -133,8 +134,8 @@ func tenantFacts(t app.Tenant) map[string]any {
 
 // ChangeTenant implements app.TenantStore.
 func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
-	err = s.write(ctx, func(t *tx) error {
-		before, err := scanTenant(t.row(tenantRows+` AND t.name = ?`, name))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name st
 		if c.Slots != nil {
 			after.Slots = *c.Slots
 		}
-		if err := t.exec(`UPDATE tenants SET about = ?, slots = ? WHERE name = ?`, after.About, after.Slots, name); err != nil {
+		if err := t.Exec(`UPDATE tenants SET about = ?, slots = ? WHERE name = ?`, after.About, after.Slots, name); err != nil {
 			return err
 		}
 		if after.Slots != before.Slots {
@@ -153,15 +154,15 @@ func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name st
 				return err
 			}
 		}
-		return t.deed(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
+		return t.Deed(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
 	})
 	return after, err
 }
 
 // DeleteTenant implements app.TenantStore.
 func (s *identityStore) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		before, err := scanTenant(t.row(tenantRows+` AND t.name = ?`, name))
+	return s.Write(ctx, func(t *db.Tx) error {
+		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {
 			return err
 		}
@@ -177,17 +178,17 @@ func (s *identityStore) DeleteTenant(ctx context.Context, who app.Actor, name st
 				return err
 			}
 		}
-		if err := t.exec(`UPDATE tenants SET closing_at = ? WHERE name = ?`, micros(at), name); err != nil {
+		if err := t.Exec(`UPDATE tenants SET closing_at = ? WHERE name = ?`, db.Micros(at), name); err != nil {
 			return err
 		}
 		facts := tenantFacts(before)
 		facts["users"] = before.Users
-		return t.deed(at, who, "tenant.delete", name, facts, nil)
+		return t.Deed(at, who, "tenant.delete", name, facts, nil)
 	})
 }
 
 // tenantLeft finds what may still stand in a cloud for a tenant.
-func tenantLeft(t *tx, name string) (l app.TenantLeft, err error) {
+func tenantLeft(t *db.Tx, name string) (l app.TenantLeft, err error) {
 	for _, q := range []struct {
 		into  *[]string
 		query string
@@ -201,7 +202,7 @@ func tenantLeft(t *tx, name string) (l app.TenantLeft, err error) {
 			WHERE i.tenant = ? AND i.ended_at = 0 AND c.id IS NULL ORDER BY i.cluster, i.node`},
 		{&l.Requests, `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND status IN ('waiting', 'offered') ORDER BY id`},
 	} {
-		if err := t.each(texts(q.into), q.query, name); err != nil {
+		if err := t.Each(db.Texts(q.into), q.query, name); err != nil {
 			return l, err
 		}
 	}
@@ -209,7 +210,7 @@ func tenantLeft(t *tx, name string) (l app.TenantLeft, err error) {
 }
 
 // sharesChanged notes, within a write, that provisioners or shares are others now.
-func sharesChanged(t *tx) error {
-	t.clusters[app.WatchShares] = true
-	return t.exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
+func sharesChanged(t *db.Tx) error {
+	t.Clusters[app.WatchShares] = true
+	return t.Exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // tenantMarks are the rows that a tenant's settings are, each with all that tells one state from another. What only tells when something was
@@ -30,11 +31,11 @@ var tenantMarks = []string{
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.deleted_at = 0 WHERE r.tenant = ? ORDER BY r.family, r.member, r.kind, r.name, v.number`,
 }
 
-func tenantMark(each func(func(scanner) error, string, ...any) error, tenant string) (string, error) {
+func tenantMark(each func(func(db.Scanner) error, string, ...any) error, tenant string) (string, error) {
 	sum := sha256.New()
 	for _, query := range tenantMarks {
 		fmt.Fprintf(sum, "%s\n", query)
-		if err := each(func(row scanner) error {
+		if err := each(func(row db.Scanner) error {
 			var a, b, c string
 			err := row.Scan(&a, &b, &c)
 			fmt.Fprintf(sum, "%q %q %q\n", a, b, c)
@@ -48,31 +49,33 @@ func tenantMark(each func(func(scanner) error, string, ...any) error, tenant str
 
 // TenantMark implements app.TenantSettingsStore.
 func (s *identityStore) TenantMark(ctx context.Context, tenant string) (string, error) {
-	m, err := s.moment(ctx)
+	m, err := s.Moment(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer m.Rollback()
-	return tenantMark(func(f func(scanner) error, query string, args ...any) error { return each(ctx, m, f, query, args...) }, tenant)
+	return tenantMark(func(f func(db.Scanner) error, query string, args ...any) error {
+		return db.Each(ctx, m, f, query, args...)
+	}, tenant)
 }
 
 // Together implements app.TenantSettingsStore.
 func (s *identityStore) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
 	inside := context.WithoutCancel(ctx) // who goes away must not break the batch
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		if err := tenantStands(t, who.Tenant); err != nil {
 			return err
 		}
-		now, err := tenantMark(t.each, who.Tenant)
+		now, err := tenantMark(t.Each, who.Tenant)
 		if err != nil {
 			return err
 		}
 		if now != mark {
 			return app.TenantMoved()
 		}
-		if err := t.deed(at, who, "tenant.import", who.Tenant, nil, facts); err != nil {
+		if err := t.Deed(at, who, "tenant.import", who.Tenant, nil, facts); err != nil {
 			return err
 		}
-		return act(t.inside(inside))
+		return act(t.Inside(inside))
 	})
 }

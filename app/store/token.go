@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // ReplaceToken implements app.PeopleStore.
 func (s *identityStore) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, hash []byte) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
 			return err
 		}
 		_, err := addToken(t, who, k, hash)
@@ -21,17 +22,17 @@ func (s *identityStore) ReplaceToken(ctx context.Context, who app.Actor, k app.T
 }
 
 // addToken writes a token and the audit of it; it gives 0 where the user has one of that label.
-func addToken(t *tx, who app.Actor, k app.Token, hash []byte) (id int64, err error) {
-	err = t.row(`INSERT INTO api_tokens (hash, tenant, user_name, label, scopes, created_by, created_at, expires_at, used_at, used_from)
+func addToken(t *db.Tx, who app.Actor, k app.Token, hash []byte) (id int64, err error) {
+	err = t.Row(`INSERT INTO api_tokens (hash, tenant, user_name, label, scopes, created_by, created_at, expires_at, used_at, used_from)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT DO NOTHING RETURNING id`,
-		hash, k.Tenant, k.User, k.Label, scopeText(k.Scopes), k.CreatedBy, micros(k.CreatedAt), micros(k.ExpiresAt)).Scan(&id)
-	if isNoRows(err) {
+		hash, k.Tenant, k.User, k.Label, scopeText(k.Scopes), k.CreatedBy, db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt)).Scan(&id)
+	if db.IsNoRows(err) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	return id, t.deed(k.CreatedAt, who, "token.create", k.Label, nil, tokenFacts(k))
+	return id, t.Deed(k.CreatedAt, who, "token.create", k.Label, nil, tokenFacts(k))
 }
 
 // tokenFacts are what the audit keeps of a token.
@@ -58,7 +59,7 @@ func (r *tokenRow) to() []any {
 
 func (r *tokenRow) token() app.Token {
 	k := r.k
-	k.CreatedAt, k.ExpiresAt, k.UsedAt = fromMicros(r.created), fromMicros(r.expires), fromMicros(r.used)
+	k.CreatedAt, k.ExpiresAt, k.UsedAt = db.FromMicros(r.created), db.FromMicros(r.expires), db.FromMicros(r.used)
 	for _, s := range strings.Fields(r.scopes) {
 		k.Scopes = append(k.Scopes, app.Scope(s))
 	}
@@ -78,7 +79,7 @@ func (s *identityStore) UserOfToken(ctx context.Context, hash []byte) (app.User,
 	var u app.User
 	var r tokenRow
 	found := false
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		found = true
 		return scanUser(row, &u, r.to()...)
 	}, `SELECT `+userColumns+`, coalesce(m.group_name, ''), `+tokenColumns+` FROM api_tokens k
@@ -93,8 +94,8 @@ func (s *identityStore) UserOfToken(ctx context.Context, hash []byte) (app.User,
 
 // UsedToken implements app.PeopleStore.
 func (s *identityStore) UsedToken(ctx context.Context, k app.Token, at time.Time, from string) error {
-	return s.write(ctx, func(t *tx) error {
-		if err := t.exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, micros(at), from, k.ID, micros(at)); err != nil {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, db.Micros(at), from, k.ID, db.Micros(at)); err != nil {
 			return err
 		}
 		return sawUser(t, k.Tenant, k.User, at)
@@ -103,7 +104,7 @@ func (s *identityStore) UsedToken(ctx context.Context, k app.Token, at time.Time
 
 // AddToken implements app.TokenStore.
 func (s *identityStore) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
-	err := s.write(ctx, func(t *tx) error {
+	err := s.Write(ctx, func(t *db.Tx) error {
 		u, err := userIn(t, k.Tenant, k.User)
 		if err != nil {
 			return err
@@ -116,11 +117,11 @@ func (s *identityStore) AddToken(ctx context.Context, who app.Actor, k app.Token
 		}
 		var has int
 		// What has expired is dropped when room is needed; until then people may want to see it.
-		if err := t.exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND expires_at > 0 AND expires_at <= ? AND (label = ? OR expires_at <= ?)`,
-			k.Tenant, k.User, micros(k.CreatedAt), k.Label, micros(k.CreatedAt.AddDate(0, 0, -30))); err != nil {
+		if err := t.Exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND expires_at > 0 AND expires_at <= ? AND (label = ? OR expires_at <= ?)`,
+			k.Tenant, k.User, db.Micros(k.CreatedAt), k.Label, db.Micros(k.CreatedAt.AddDate(0, 0, -30))); err != nil {
 			return err
 		}
-		if err := t.row(`SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, k.Tenant, k.User).Scan(&has); err != nil {
+		if err := t.Row(`SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, k.Tenant, k.User).Scan(&has); err != nil {
 			return err
 		}
 		if has >= most {
@@ -141,7 +142,7 @@ func (s *identityStore) Tokens(ctx context.Context, tenant, user string) ([]app.
 	if user != "" {
 		filter, args = ` AND k.user_name = ?`, append(args, user)
 	}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var r tokenRow
 		err := row.Scan(r.to()...)
 		all = append(all, r.token())
@@ -153,8 +154,8 @@ func (s *identityStore) Tokens(ctx context.Context, tenant, user string) ([]app.
 // Token implements app.TokenStore.
 func (s *identityStore) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
 	var r tokenRow
-	err := s.row(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
-	if isNoRows(err) {
+	err := s.Row(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
+	if db.IsNoRows(err) {
 		return app.Token{}, noToken(id)
 	}
 	return r.token(), err
@@ -162,10 +163,10 @@ func (s *identityStore) Token(ctx context.Context, tenant string, id int64) (app
 
 // RevokeToken implements app.TokenStore.
 func (s *identityStore) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var r tokenRow
-		err := t.row(`SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
-		if isNoRows(err) {
+		err := t.Row(`SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
+		if db.IsNoRows(err) {
 			return noToken(id)
 		}
 		if err != nil {
@@ -175,18 +176,18 @@ func (s *identityStore) RevokeToken(ctx context.Context, who app.Actor, tenant s
 	})
 }
 
-func revokeToken(t *tx, who app.Actor, k app.Token, at time.Time) error {
-	if err := t.exec(`DELETE FROM api_tokens WHERE id = ?`, k.ID); err != nil {
+func revokeToken(t *db.Tx, who app.Actor, k app.Token, at time.Time) error {
+	if err := t.Exec(`DELETE FROM api_tokens WHERE id = ?`, k.ID); err != nil {
 		return err
 	}
-	return t.deed(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
+	return t.Deed(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
 }
 
 // revokeTokens ends the tokens of a user in the actor's tenant, and lets no program fetch one that the user has allowed before. The one
 // that a server leaves on its own host stays: it has no end, and it is no proof of a password.
-func revokeTokens(t *tx, who app.Actor, user string, at time.Time) error {
+func revokeTokens(t *db.Tx, who app.Actor, user string, at time.Time) error {
 	var all []app.Token
-	err := t.each(func(row scanner) error {
+	err := t.Each(func(row db.Scanner) error {
 		var r tokenRow
 		err := row.Scan(r.to()...)
 		all = append(all, r.token())
@@ -200,7 +201,7 @@ func revokeTokens(t *tx, who app.Actor, user string, at time.Time) error {
 			return err
 		}
 	}
-	return t.exec(`DELETE FROM device_asks WHERE tenant = ? AND user_name = ?`, who.Tenant, user)
+	return t.Exec(`DELETE FROM device_asks WHERE tenant = ? AND user_name = ?`, who.Tenant, user)
 }
 
 func noToken(id int64) error { return app.Errorf(app.ENotFound, "There is no token %d.", id) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const topUpColumns = `u.wanted, u.off, u.due_at, u.tried_at, u.tries, u.operation, u.request, u.note`
@@ -22,28 +23,28 @@ func (u *topUpRow) dest() []any {
 }
 
 func (u *topUpRow) value() app.TopUp {
-	u.Off, u.NextAt, u.TriedAt = u.off != 0, fromMicros(u.due), fromMicros(u.tried)
+	u.Off, u.NextAt, u.TriedAt = u.off != 0, db.FromMicros(u.due), db.FromMicros(u.tried)
 	return u.TopUp
 }
 
 // TopUpsDue implements app.TopUpStore.
 func (s *operationStore) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []app.TopUpDue, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var u topUpRow
 		c, err := scanCluster(row, u.dest()...)
 		due = append(due, app.TopUpDue{Cluster: c, TopUp: u.value()})
 		return err
 	}, `SELECT `+clusterColumns+`, `+topUpColumns+` FROM top_ups u JOIN clusters c ON c.id = u.cluster
 		WHERE u.due_at > 0 AND (u.due_at <= ? OR u.due_at > ?) AND c.deleted_at = 0 AND (c.expires_at = 0 OR c.expires_at > ?) ORDER BY u.due_at LIMIT ?`,
-		micros(now), micros(now.Add(app.TopUpPatience)), micros(now), limit)
+		db.Micros(now), db.Micros(now.Add(app.TopUpPatience)), db.Micros(now), limit)
 	return due, err
 }
 
 // TopUpOf implements app.TopUpStore.
 func (s *operationStore) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp, error) {
 	var u topUpRow
-	err := s.row(ctx, `SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.dest()...)
-	if isNoRows(err) {
+	err := s.Row(ctx, `SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.dest()...)
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -54,10 +55,10 @@ func (s *operationStore) TopUpOf(ctx context.Context, tenant, cluster string) (*
 }
 
 // topUp gives what a cluster lacks; nil for nothing.
-func topUp(t *tx, cluster string) (*app.TopUp, error) {
+func topUp(t *db.Tx, cluster string) (*app.TopUp, error) {
 	var u topUpRow
-	err := t.row(`SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ?`, cluster).Scan(u.dest()...)
-	if isNoRows(err) {
+	err := t.Row(`SELECT `+topUpColumns+` FROM top_ups u WHERE u.cluster = ?`, cluster).Scan(u.dest()...)
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -69,32 +70,32 @@ func topUp(t *tx, cluster string) (*app.TopUp, error) {
 
 // NoteTopUp implements app.TopUpStore. What an operation that was begun meanwhile says of the next try stays.
 func (s *operationStore) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err := topUp(t, n.Cluster)
 		if err != nil || u == nil {
 			return err
 		}
-		off, due := 0, micros(n.NextAt)
+		off, due := 0, db.Micros(n.NextAt)
 		if n.Off {
 			off, due = 1, 0
 		}
-		count, err := t.count(`UPDATE top_ups SET off = ?, due_at = ?, tried_at = ?, tries = ?, request = ?, note = ? WHERE cluster = ? AND tenant = ? AND due_at = ?`,
-			off, due, micros(n.Now), n.Tries, n.Request, n.Note, n.Cluster, n.Tenant, micros(n.Due))
+		count, err := t.Count(`UPDATE top_ups SET off = ?, due_at = ?, tried_at = ?, tries = ?, request = ?, note = ? WHERE cluster = ? AND tenant = ? AND due_at = ?`,
+			off, due, db.Micros(n.Now), n.Tries, n.Request, n.Note, n.Cluster, n.Tenant, db.Micros(n.Due))
 		if noted = count > 0; err != nil || !noted || u.Note == n.Note {
 			return err
 		}
-		t.clusters[n.Cluster] = true
+		t.Clusters[n.Cluster] = true
 		if n.Tell == nil {
 			return nil
 		}
-		return t.notice(*n.Tell)
+		return t.Notice(*n.Tell)
 	})
 	return noted, err
 }
 
 // SetTopUp implements app.TopUpStore.
 func (s *operationStore) SetTopUp(ctx context.Context, c app.TopUpChange) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		cluster, err := live(t, c.Tenant, c.Cluster)
 		if err != nil {
 			return err
@@ -119,22 +120,22 @@ func (s *operationStore) SetTopUp(ctx context.Context, c app.TopUpChange) error 
 			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(cluster.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing can be asked for now.", cluster.Name, cluster.Status),
 				Hint: "Try again when it is active."}
 		case c.Now:
-			due, tries = micros(c.At), 0
+			due, tries = db.Micros(c.At), 0
 		case idle && u.Off:
-			due, tries = micros(c.At.Add(app.TopUpGap(0))), 0
+			due, tries = db.Micros(c.At.Add(app.TopUpGap(0))), 0
 		case idle:
-			due = micros(u.NextAt)
+			due = db.Micros(u.NextAt)
 		}
-		if err := t.exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ? WHERE cluster = ?`, off, due, tries, cluster.ID); err != nil {
+		if err := t.Exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ? WHERE cluster = ?`, off, due, tries, cluster.ID); err != nil {
 			return err
 		}
-		t.clusters[cluster.ID] = true
-		return t.deed(c.At, c.Who, "cluster.top_up", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Wanted}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Wanted})
+		t.Clusters[cluster.ID] = true
+		return t.Deed(c.At, c.Who, "cluster.top_up", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Wanted}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Wanted})
 	})
 }
 
 // idle tells whether nothing is under way in a cluster and its machines run.
-func idle(t *tx, c app.Cluster) (bool, error) {
+func idle(t *db.Tx, c app.Cluster) (bool, error) {
 	if c.Status == app.ClusterAsleep {
 		return false, nil
 	}
@@ -143,22 +144,22 @@ func idle(t *tx, c app.Cluster) (bool, error) {
 }
 
 // topUpWaits puts the next try off while something is under way in a cluster. Who resizes it by hand wants just that many nodes.
-func topUpWaits(t *tx, op app.Operation, itself bool) error {
+func topUpWaits(t *db.Tx, op app.Operation, itself bool) error {
 	switch {
 	case itself:
-		return t.exec(`UPDATE top_ups SET due_at = 0, operation = ?, tried_at = ?, tries = tries + 1, request = 0, note = '' WHERE cluster = ?`,
-			op.ID, micros(op.CreatedAt), op.Cluster)
+		return t.Exec(`UPDATE top_ups SET due_at = 0, operation = ?, tried_at = ?, tries = tries + 1, request = 0, note = '' WHERE cluster = ?`,
+			op.ID, db.Micros(op.CreatedAt), op.Cluster)
 	case op.Kind == app.OperationResize:
-		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, op.Cluster)
+		return t.Exec(`DELETE FROM top_ups WHERE cluster = ?`, op.Cluster)
 	}
-	return t.exec(`UPDATE top_ups SET due_at = 0 WHERE cluster = ? AND due_at > 0`, op.Cluster)
+	return t.Exec(`UPDATE top_ups SET due_at = 0 WHERE cluster = ? AND due_at > 0`, op.Cluster)
 }
 
 // topUpAfter says when what a cluster lacks is asked for again, at the end of an operation: of a go-on that succeeded it becomes known that
 // the cluster lacks something. Status is that of the cluster from now on; "" where it stays as it was.
-func topUpAfter(t *tx, now time.Time, o app.Operation, status app.ClusterStatus) error {
+func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStatus) error {
 	if status == app.ClusterDeleted {
-		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
+		return t.Exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
 	}
 	u, err := topUp(t, o.Cluster)
 	if err != nil {
@@ -168,7 +169,7 @@ func topUpAfter(t *tx, now time.Time, o app.Operation, status app.ClusterStatus)
 	if u == nil && !went {
 		return nil
 	}
-	c, err := scanCluster(t.row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
+	c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
 	if err := clusterError(err, o.Cluster); err != nil {
 		return err
 	}
@@ -178,11 +179,11 @@ func topUpAfter(t *tx, now time.Time, o app.Operation, status app.ClusterStatus)
 		}
 	}
 	if status == app.ClusterActive && c.Size >= u.Wanted {
-		if err := t.notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+		if err := t.Notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
 			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Wanted), Text: "What was missing when it went on has come."}); err != nil {
 			return err
 		}
-		return t.exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
+		return t.Exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
 	}
 	note := u.Note
 	if o.ID == u.Operation {
@@ -196,21 +197,21 @@ func topUpAfter(t *tx, now time.Time, o app.Operation, status app.ClusterStatus)
 			}
 		}
 	}
-	off, due := 0, micros(now.Add(app.TopUpGap(u.Tries)))
+	off, due := 0, db.Micros(now.Add(app.TopUpGap(u.Tries)))
 	if u.Off {
 		off = 1
 	}
 	if u.Off || status == app.ClusterAsleep || status == "" && c.Status == app.ClusterAsleep {
 		due = 0
 	}
-	return t.exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ?, note = ? WHERE cluster = ?`, off, due, u.Tries, note, o.Cluster)
+	return t.Exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ?, note = ? WHERE cluster = ?`, off, due, u.Tries, note, o.Cluster)
 }
 
 // lacks notes how many nodes a cluster was to have with which it was gone on with fewer. One that was asked for by itself keeps what people
 // said, and begins its back-off anew where it has grown.
-func lacks(t *tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, error) {
+func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, error) {
 	var was []byte
-	if err := t.row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
+	if err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
 		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)
 	}
 	var before changeText
@@ -221,7 +222,7 @@ func lacks(t *tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, e
 		var size struct {
 			Size int `json:"size"`
 		}
-		err := t.row(`SELECT was FROM changes WHERE operation = ?`, o.GoesOn).Scan(&was)
+		err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.GoesOn).Scan(&was)
 		if err == nil {
 			err = json.Unmarshal(was, &size)
 		}
@@ -238,7 +239,7 @@ func lacks(t *tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, e
 	if u.Off {
 		off = 1
 	}
-	return u, t.exec(`INSERT INTO top_ups (cluster, tenant, wanted, off, due_at) VALUES (?, ?, ?, ?, 0) ON CONFLICT (cluster) DO UPDATE SET
+	return u, t.Exec(`INSERT INTO top_ups (cluster, tenant, wanted, off, due_at) VALUES (?, ?, ?, ?, 0) ON CONFLICT (cluster) DO UPDATE SET
 		wanted = excluded.wanted, off = excluded.off, due_at = 0, tried_at = 0, tries = 0, operation = 0, request = 0, note = ''`,
 		c.ID, c.Tenant, u.Wanted, off)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // usageColumns are what usage is added up by.
@@ -21,7 +22,7 @@ func (s *clusterStore) Usage(ctx context.Context, q app.UsageQuery, f func(app.U
 	if key == "" {
 		key = `''`
 	}
-	from, to, unit := micros(q.From), micros(q.To), q.Unit.Microseconds()
+	from, to, unit := db.Micros(q.From), db.Micros(q.To), q.Unit.Microseconds()
 	where, args := usageWhere(q)
 	hour := float64(time.Hour.Microseconds())
 	base := from - from%unit
@@ -34,13 +35,13 @@ func (s *clusterStore) Usage(ctx context.Context, q app.UsageQuery, f func(app.U
 	all := []any{unit, unit, unit, from, base, from - base}
 	all = append(append(all, args...), unit, unit, unit, to, to-base, base)
 	all = append(all, args...)
-	return s.each(ctx, func(row scanner) error {
+	return s.Each(ctx, func(row db.Scanner) error {
 		var d app.UsageDelta
 		var n int64
 		if err := row.Scan(&d.Key, &n, &d.Nodes, &d.Cores, &d.Rate, &d.Unpriced, &d.Sum.NodeHours, &d.Sum.CoreHours, &d.Sum.Cost, &d.Sum.Unpriced); err != nil {
 			return err
 		}
-		d.At = fromMicros(base + n*unit)
+		d.At = db.FromMicros(base + n*unit)
 		for _, x := range []*float64{&d.Sum.NodeHours, &d.Sum.CoreHours, &d.Sum.Cost, &d.Sum.Unpriced} {
 			*x /= hour
 		}
@@ -54,7 +55,7 @@ func (s *clusterStore) Usage(ctx context.Context, q app.UsageQuery, f func(app.U
 
 // usageWhere finds what stood within the time.
 func usageWhere(q app.UsageQuery) (string, []any) {
-	from, to := micros(q.From), micros(q.To)
+	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
 	if q.Tenant != "" {
 		where = stoodSince

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // Commitments implements app.CommitmentStore. One look at what is reserved gives at most a row for each day.
 func (s *clusterStore) Commitments(ctx context.Context, q app.CommitmentQuery) (list []app.Commitment, err error) {
-	now, end, day := micros(q.Now), micros(q.End), (24 * time.Hour).Microseconds()
+	now, end, day := db.Micros(q.Now), db.Micros(q.End), (24 * time.Hour).Microseconds()
 	where, args := ``, []any{end, day, now, now}
 	if q.Tenant != "" {
 		where, args = where+` AND r.tenant = ?`, append(args, q.Tenant)
@@ -17,7 +18,7 @@ func (s *clusterStore) Commitments(ctx context.Context, q app.CommitmentQuery) (
 	if q.Owner != "" {
 		where, args = where+` AND r.owner = ?`, append(args, q.Owner)
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var at int64
 		var rate, rest float64
 		if err := row.Scan(&at, &rate, &rest); err != nil {

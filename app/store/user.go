@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // Users implements app.UserStore.
@@ -25,7 +26,7 @@ func (s *identityStore) Users(ctx context.Context, tenant string, f app.UserFilt
 		where, args = where+` AND u.name > ?`, append(args, f.After)
 	}
 	users := []app.User{}
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var u app.User
 		if err := scanUser(row, &u); err != nil {
 			return err
@@ -54,19 +55,19 @@ func (s *identityStore) UserView(ctx context.Context, tenant, name string) (app.
 	if err != nil {
 		return v, err
 	}
-	err = s.each(ctx, texts(&v.Here), `SELECT group_name FROM memberships WHERE tenant = ? AND user_name = ? AND source = '' ORDER BY group_name`, tenant, name)
+	err = s.Each(ctx, db.Texts(&v.Here), `SELECT group_name FROM memberships WHERE tenant = ? AND user_name = ? AND source = '' ORDER BY group_name`, tenant, name)
 	if err != nil {
 		return v, err
 	}
-	if err := s.each(ctx, texts(&v.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, tenant, name); err != nil {
+	if err := s.Each(ctx, db.Texts(&v.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, tenant, name); err != nil {
 		return v, err
 	}
-	return v, s.row(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
+	return v, s.Row(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
 }
 
 // others counts who else could look after things.
-func others(t *tx, u app.User) (o app.Others, err error) {
-	err = t.row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
+func others(t *db.Tx, u app.User) (o app.Others, err error) {
+	err = t.Row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
 		FROM users WHERE role IN ('superadmin', 'admin') AND disabled_at = 0 AND NOT (tenant = ? AND name = ?)`,
 		u.Tenant, u.Tenant, u.Name).Scan(&o.Superadmins, &o.Admins)
 	return o, err
@@ -74,7 +75,7 @@ func others(t *tx, u app.User) (o app.Others, err error) {
 
 // AddUser implements app.UserStore.
 func (s *identityStore) AddUser(ctx context.Context, who app.Actor, u app.User) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		if err := tenantStands(t, u.Tenant); err != nil {
 			return err
 		}
@@ -86,14 +87,14 @@ func (s *identityStore) AddUser(ctx context.Context, who app.Actor, u app.User) 
 }
 
 // putInto sets the groups into which people put a user here.
-func putInto(t *tx, tenant, user string, groups []string) error {
-	if err := t.exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ''`, tenant, user); err != nil {
+func putInto(t *db.Tx, tenant, user string, groups []string) error {
+	if err := t.Exec(`DELETE FROM memberships WHERE tenant = ? AND user_name = ? AND source = ''`, tenant, user); err != nil {
 		return err
 	}
 	for _, g := range groups {
 		var one int64
-		err := t.row(`SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?`, tenant, g).Scan(&one)
-		if isNoRows(err) {
+		err := t.Row(`SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?`, tenant, g).Scan(&one)
+		if db.IsNoRows(err) {
 			return &app.Error{Code: app.EInvalid, Field: "groups", Message: fmt.Sprintf("There is no group %q.", g), Hint: "Make the group first, or check how the name is written."}
 		}
 		if err != nil {
@@ -108,7 +109,7 @@ func putInto(t *tx, tenant, user string, groups []string) error {
 
 // ChangeUser implements app.UserStore.
 func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := userIn(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -120,8 +121,8 @@ func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name stri
 		if after, err = c.Apply(who, before, others, at); err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE users SET full_name = ?, email = ?, role = ?, disabled_at = ? WHERE tenant = ? AND name = ?`,
-			after.FullName, after.Email, after.Role, micros(after.DisabledAt), after.Tenant, after.Name); err != nil {
+		if err := t.Exec(`UPDATE users SET full_name = ?, email = ?, role = ?, disabled_at = ? WHERE tenant = ? AND name = ?`,
+			after.FullName, after.Email, after.Role, db.Micros(after.DisabledAt), after.Tenant, after.Name); err != nil {
 			return err
 		}
 		was, is := userFacts(before), userFacts(after)
@@ -136,14 +137,14 @@ func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name stri
 			after.Groups = now.Groups
 			was["groups"], is["groups"] = before.Groups, after.Groups
 		}
-		return t.deed(at, who, "user.change", name, was, is)
+		return t.Deed(at, who, "user.change", name, was, is)
 	})
 	return after, err
 }
 
 // ResetPassword implements app.UserStore.
 func (s *identityStore) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userIn(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -158,11 +159,11 @@ func (s *identityStore) ResetPassword(ctx context.Context, who app.Actor, name, 
 			return &app.Error{Code: app.EConflict, Reason: "no_password", Message: fmt.Sprintf("%s signs in at an identity provider and has no password here.", name),
 				Hint: "It is reset there."}
 		}
-		if err := t.exec(`UPDATE users SET password_hash = ?, must_change = 1, password_at = ? WHERE tenant = ? AND name = ?`,
-			hash, micros(at), u.Tenant, u.Name); err != nil {
+		if err := t.Exec(`UPDATE users SET password_hash = ?, must_change = 1, password_at = ? WHERE tenant = ? AND name = ?`,
+			hash, db.Micros(at), u.Tenant, u.Name); err != nil {
 			return err
 		}
-		if err := t.deed(at, who, "user.reset_password", name, nil, nil); err != nil {
+		if err := t.Deed(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
 		if _, err := revokeSessions(t, who, name, 0, 0, at); err != nil {
@@ -174,7 +175,7 @@ func (s *identityStore) ResetPassword(ctx context.Context, who app.Actor, name, 
 
 // DeleteUser implements app.UserStore.
 func (s *identityStore) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userIn(t, who.Tenant, name)
 		if err != nil {
 			return err
@@ -201,20 +202,20 @@ func (s *identityStore) DeleteUser(ctx context.Context, who app.Actor, name, tra
 				return err
 			}
 		}
-		if err := t.exec(`DELETE FROM users WHERE tenant = ? AND name = ?`, u.Tenant, u.Name); err != nil {
+		if err := t.Exec(`DELETE FROM users WHERE tenant = ? AND name = ?`, u.Tenant, u.Name); err != nil {
 			return err
 		}
 		after := any(nil)
 		if len(moved) > 0 {
 			after = map[string]any{"clusters": moved, "transferred_to": transferTo}
 		}
-		return t.deed(at, who, "user.delete", name, userFacts(u), after)
+		return t.Deed(at, who, "user.delete", name, userFacts(u), after)
 	})
 }
 
 // handOver gives the live clusters of a user to another one, and refuses where there are some and nobody gets them.
-func handOver(t *tx, u app.User, to string) (names []string, err error) {
-	if err := t.each(texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
+func handOver(t *db.Tx, u app.User, to string) (names []string, err error) {
+	if err := t.Each(db.Texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
 	if to == "" {
@@ -243,16 +244,16 @@ func handOver(t *tx, u app.User, to string) (names []string, err error) {
 	if heir.Disabled() || heir.Role == app.RoleViewer {
 		return nil, &app.Error{Code: app.EConflict, Field: "transfer_to", Message: fmt.Sprintf("%s cannot have clusters: the account is disabled, or its role is viewer.", to)}
 	}
-	if err := t.exec(`UPDATE clusters SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
+	if err := t.Exec(`UPDATE clusters SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
-	return names, t.exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
+	return names, t.Exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
 }
 
 // nothingAsked refuses while requests of a user wait: approved, they would make clusters of nobody.
-func nothingAsked(t *tx, u app.User) error {
+func nothingAsked(t *db.Tx, u app.User) error {
 	var open []string
-	err := t.each(texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
+	err := t.Each(db.Texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -263,9 +264,9 @@ func nothingAsked(t *tx, u app.User) error {
 // Superadmin implements app.UserStore.
 func (s *identityStore) Superadmin(ctx context.Context) (app.User, error) {
 	var tenant, name string
-	err := s.row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
+	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
 		ORDER BY CASE WHEN tenant = 'default' AND name = 'admin' THEN 0 ELSE 1 END, created_at, tenant, name LIMIT 1`).Scan(&tenant, &name)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return app.User{}, app.Errorf(app.ENotFound, "Nobody looks after this installation.")
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 const (
@@ -53,23 +54,23 @@ type waiting struct {
 
 func (w *waiting) groups(now time.Time) error {
 	var first []int
-	err := w.s.each(w.ctx, func(row scanner) error {
+	err := w.s.Each(w.ctx, func(row db.Scanner) error {
 		var g app.WaitingCount
 		var idx int
 		var until, last int64
 		err := row.Scan(&g.State, &g.Action, &g.Service, &g.Code, &g.Count, &idx, &until, &last)
 		if g.Code != "" {
-			g.Until, g.Last = fromMicros(until), fromMicros(last)
+			g.Until, g.Last = db.FromMicros(until), db.FromMicros(last)
 		}
 		w.Groups, first = append(w.Groups, g), append(first, idx)
 		return err
 	}, `SELECT state, action, service, CASE WHEN not_before > ? THEN error_code ELSE '' END AS code, count(*), min(idx), min(not_before), max(not_before)
 		FROM steps WHERE `+stepsWait+` GROUP BY state, action, service, code ORDER BY count(*) DESC, min(idx) LIMIT ?`,
-		micros(now), w.tenant, w.operation, mostGroups)
+		db.Micros(now), w.tenant, w.operation, mostGroups)
 	if err != nil || len(first) == 0 {
 		return err
 	}
-	steps, err := w.steps(`idx IN (`+marks(len(first))+`)`, numbers(first)...)
+	steps, err := w.steps(`idx IN (`+db.Marks(len(first))+`)`, numbers(first)...)
 	w.Example = make([]app.Step, len(first))
 	for _, st := range steps {
 		for i, idx := range first {
@@ -91,7 +92,7 @@ func (w *waiting) page(f app.WaitingFilter) (err error) {
 }
 
 func (w *waiting) steps(where string, args ...any) (steps []app.Step, err error) {
-	err = w.s.each(w.ctx, func(row scanner) error {
+	err = w.s.Each(w.ctx, func(row db.Scanner) error {
 		st, err := scanStep(row)
 		steps = append(steps, st)
 		return err
@@ -133,7 +134,7 @@ func (w *waiting) unmet(of []int, into map[int][]app.Step) (joins []int, err err
 	for _, i := range of {
 		into[i] = nil
 	}
-	err = w.s.each(w.ctx, func(row scanner) error {
+	err = w.s.Each(w.ctx, func(row db.Scanner) error {
 		var to, n int
 		st, err := scanStep(row, &to, &n)
 		into[to] = append(into[to], st)
@@ -143,7 +144,7 @@ func (w *waiting) unmet(of []int, into map[int][]app.Step) (joins []int, err err
 		return err
 	}, `SELECT * FROM (SELECT `+stepColumns+`, e.to_idx AS to_idx, row_number() OVER (PARTITION BY e.to_idx ORDER BY
 				CASE state WHEN 'failed' THEN 0 WHEN 'dropped' THEN 0 WHEN 'running' THEN 1 WHEN 'queued' THEN 2 WHEN 'ready' THEN 3 ELSE 4 END, idx) AS n
-			FROM (SELECT from_idx, to_idx FROM edges WHERE operation = ? AND to_idx IN (`+marks(len(of))+`)) AS e
+			FROM (SELECT from_idx, to_idx FROM edges WHERE operation = ? AND to_idx IN (`+db.Marks(len(of))+`)) AS e
 			JOIN steps ON operation = ? AND idx = e.from_idx WHERE tenant = ? AND state <> 'succeeded') AS ranked
 		WHERE n <= ? ORDER BY to_idx, n`, append(append([]any{w.operation}, numbers(of)...), w.operation, w.tenant, mostNeeds+1)...)
 	slices.Sort(joins)
@@ -183,7 +184,7 @@ func (w *waiting) busy() error {
 		return nil
 	}
 	steps, err := w.steps(`state IN ('queued', 'running') AND cluster = (SELECT cluster FROM operations WHERE id = ?)
-		AND node IN (`+marks(len(nodes))+`)`, append([]any{w.operation}, nodes...)...)
+		AND node IN (`+db.Marks(len(nodes))+`)`, append([]any{w.operation}, nodes...)...)
 	for _, st := range steps {
 		w.Busy[st.Node] = st
 	}
@@ -196,7 +197,7 @@ func (w *waiting) places() error {
 		return nil
 	}
 	place := 0
-	return w.s.each(w.ctx, func(row scanner) error {
+	return w.s.Each(w.ctx, func(row db.Scanner) error {
 		var idx int
 		err := row.Scan(&idx)
 		w.Place[idx] = place
@@ -208,8 +209,8 @@ func (w *waiting) places() error {
 
 // running reads how many of its steps are at work.
 func (w *waiting) running() error {
-	err := w.s.row(w.ctx, `SELECT running FROM operations WHERE tenant = ? AND id = ?`, w.tenant, w.operation).Scan(&w.Running)
-	if err != nil && !isNoRows(err) {
+	err := w.s.Row(w.ctx, `SELECT running FROM operations WHERE tenant = ? AND id = ?`, w.tenant, w.operation).Scan(&w.Running)
+	if err != nil && !db.IsNoRows(err) {
 		return fmt.Errorf("store: waiting: %w", err)
 	}
 	return nil
@@ -226,13 +227,13 @@ func (w *waiting) arrives() (err error) {
 // QueueLines implements app.WaitingStore.
 func (s *clusterStore) QueueLines(ctx context.Context, tenant string, now time.Time) (app.QueueRows, error) {
 	var q app.QueueRows
-	err := s.each(ctx, func(row scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var l app.QueueLine
 		var created int64
 		var active, unfinished int
 		err := row.Scan(&l.Operation, &l.Cluster, &l.Name, &l.Kind, &l.Status, &l.Requester, &created, &l.Turn, &l.Queued, &l.Running, &active,
 			&unfinished, &l.Done, &l.Total)
-		l.CreatedAt, l.Ready, l.Waiting = fromMicros(created), active-l.Queued-l.Running, unfinished-active
+		l.CreatedAt, l.Ready, l.Waiting = db.FromMicros(created), active-l.Queued-l.Running, unfinished-active
 		q.Lines = append(q.Lines, l)
 		return err
 	}, `SELECT o.id, o.cluster, c.name, o.kind, o.status, o.requester, o.created_at, o.turn, o.queued, o.running, o.active, o.unfinished, o.done,
@@ -241,25 +242,25 @@ func (s *clusterStore) QueueLines(ctx context.Context, tenant string, now time.T
 		return q, err
 	}
 	if len(q.Lines) == mostLines {
-		err := s.row(ctx, `SELECT count(*) FROM operations o WHERE o.tenant = ? AND `+goesOn, tenant).Scan(&q.More)
+		err := s.Row(ctx, `SELECT count(*) FROM operations o WHERE o.tenant = ? AND `+goesOn, tenant).Scan(&q.More)
 		if q.More -= mostLines; err != nil {
 			return q, fmt.Errorf("store: queue: %w", err)
 		}
 	}
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		b := app.WaitingCount{State: app.StepReady}
 		var until, last int64
 		err := row.Scan(&b.Code, &b.Count, &until, &last)
-		b.Until, b.Last = fromMicros(until), fromMicros(last)
+		b.Until, b.Last = db.FromMicros(until), db.FromMicros(last)
 		q.BackOffs = append(q.BackOffs, b)
 		return err
 	}, `SELECT error_code, count(*), min(not_before), max(not_before) FROM steps WHERE `+backsOff+` AND tenant = ?
 		AND `+goes+`
-		GROUP BY error_code ORDER BY count(*) DESC, error_code LIMIT ?`, micros(now), tenant, mostReasons)
+		GROUP BY error_code ORDER BY count(*) DESC, error_code LIMIT ?`, db.Micros(now), tenant, mostReasons)
 	if err != nil {
 		return q, err
 	}
-	if err := s.row(ctx, `SELECT count(*) FROM steps WHERE state = 'asked' AND tenant = ? AND `+goes, tenant).Scan(&q.Asked); err != nil {
+	if err := s.Row(ctx, `SELECT count(*) FROM steps WHERE state = 'asked' AND tenant = ? AND `+goes, tenant).Scan(&q.Asked); err != nil {
 		return q, fmt.Errorf("store: queue: %w", err)
 	}
 	return q, nil
@@ -267,18 +268,18 @@ func (s *clusterStore) QueueLines(ctx context.Context, tenant string, now time.T
 
 // QueueTenants implements app.WaitingStore.
 func (s *clusterStore) QueueTenants(ctx context.Context, limit int) (some []app.QueueTenant, more int, err error) {
-	err = s.each(ctx, func(row scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var t app.QueueTenant
 		var oldest int64
 		err := row.Scan(&t.Tenant, &oldest)
-		t.Oldest = fromMicros(oldest)
+		t.Oldest = db.FromMicros(oldest)
 		some = append(some, t)
 		return err
 	}, `SELECT o.tenant, min(o.created_at) FROM operations o WHERE `+goesOn+` GROUP BY o.tenant ORDER BY min(o.created_at), o.tenant LIMIT ?`, limit)
 	if err != nil || len(some) < limit {
 		return some, 0, err
 	}
-	err = s.row(ctx, `SELECT count(DISTINCT o.tenant) FROM operations o WHERE `+goesOn).Scan(&more)
+	err = s.Row(ctx, `SELECT count(DISTINCT o.tenant) FROM operations o WHERE `+goesOn).Scan(&more)
 	if err != nil {
 		return some, 0, fmt.Errorf("store: queues: %w", err)
 	}

@@ -1,7 +1,9 @@
 package store
 
+import "muster/app/store/db"
+
 // catalogStore keeps catalogs.
-type catalogStore struct{ *DB }
+type catalogStore struct{ *db.DB }
 
 // newCatalogStore gives the store in a database.
-func newCatalogStore(d *DB) *catalogStore { return &catalogStore{d} }
+func newCatalogStore(d *db.DB) *catalogStore { return &catalogStore{d} }

@@ -1,7 +1,9 @@
 package store
 
+import "muster/app/store/db"
+
 // chatStore keeps what chats keep.
-type chatStore struct{ *DB }
+type chatStore struct{ *db.DB }
 
 // newChatStore gives the store in a database.
-func newChatStore(d *DB) *chatStore { return &chatStore{d} }
+func newChatStore(d *db.DB) *chatStore { return &chatStore{d} }

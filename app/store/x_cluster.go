@@ -1,7 +1,9 @@
 package store
 
+import "muster/app/store/db"
+
 // clusterStore keeps clusters with their nodes and operations, as they are read.
-type clusterStore struct{ *DB }
+type clusterStore struct{ *db.DB }
 
 // newClusterStore gives the store in a database.
-func newClusterStore(d *DB) *clusterStore { return &clusterStore{d} }
+func newClusterStore(d *db.DB) *clusterStore { return &clusterStore{d} }

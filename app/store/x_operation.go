@@ -1,22 +1,25 @@
 package store
 
-import "sync/atomic"
+import (
+	"muster/app/store/db"
+	"sync/atomic"
+)
 
 // operationStore keeps operations with their steps, and all that begins or changes one.
 type operationStore struct {
-	*DB
+	*db.DB
 	clusters *clusterStore
 
-	finishes gathering[*finishCall]
-	claims   gathering[*claimCall]
+	finishes db.Gathering[*finishCall]
+	claims   db.Gathering[*claimCall]
 
 	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
 }
 
 // newOperationStore gives the store in a database.
-func newOperationStore(d *DB, clusters *clusterStore) *operationStore {
+func newOperationStore(d *db.DB, clusters *clusterStore) *operationStore {
 	s := &operationStore{DB: d, clusters: clusters}
-	s.finishes = gathering[*finishCall]{act: s.finish, most: mostGathered}
-	s.claims = gathering[*claimCall]{act: s.claim, most: mostGathered}
+	s.finishes = db.Gathering[*finishCall]{Act: s.finish, Most: db.MostGathered}
+	s.claims = db.Gathering[*claimCall]{Act: s.claim, Most: db.MostGathered}
 	return s
 }

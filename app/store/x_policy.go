@@ -1,7 +1,9 @@
 package store
 
+import "muster/app/store/db"
+
 // policyStore keeps policies, quotas, budgets, reservations and paces.
-type policyStore struct{ *DB }
+type policyStore struct{ *db.DB }
 
 // newPolicyStore gives the store in a database.
-func newPolicyStore(d *DB) *policyStore { return &policyStore{d} }
+func newPolicyStore(d *db.DB) *policyStore { return &policyStore{d} }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
 	"muster/app/store/backup"
 	"muster/app/store/blob"
+	"muster/app/store/db"
 )
 
 func backupCommand(c *cli) *cobra.Command {
@@ -42,7 +42,7 @@ func (c *cli) backup(ctx context.Context, to string, resources bool, at string) 
 	if err != nil {
 		return err
 	}
-	s, err := store.OpenSnapshot(ctx, where)
+	s, err := db.OpenSnapshot(ctx, where)
 	if err != nil {
 		return err
 	}

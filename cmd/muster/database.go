@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // databaseFile is the database in the data directory, for whoever names no other.
@@ -19,7 +20,7 @@ const databaseFile = "muster.db"
 
 // upToDate refuses a database whose tables are not as this program makes them.
 func upToDate(ctx context.Context, where string) error {
-	found, err := store.Inspect(ctx, where)
+	found, err := db.Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason != "no_database" {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/kms"
 )
 
@@ -22,11 +23,11 @@ const keyFile = "secret.key"
 
 // keyKeeper is a key-encryption key that is closed.
 type keyKeeper interface {
-	store.KeyKeeper
+	db.KeyKeeper
 	Close() error
 }
 
-type localKeeper struct{ store.KeyKeeper }
+type localKeeper struct{ db.KeyKeeper }
 
 // Close implements keyKeeper.
 func (localKeeper) Close() error { return nil }
@@ -78,7 +79,7 @@ func parseKey(text string) (keyKeeper, error) {
 	if err != nil || len(key) != store.KeySize {
 		return nil, badKey()
 	}
-	k, err := store.LocalKey(key)
+	k, err := db.LocalKey(key)
 	return localKeeper{k}, err
 }
 

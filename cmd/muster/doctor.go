@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // How a check came out.
@@ -45,8 +45,8 @@ type doctor struct {
 
 	now func() time.Time
 
-	loaded     *app.Catalog     // nil until it was read
-	inspection store.Inspection // once the database was looked at
+	loaded     *app.Catalog  // nil until it was read
+	inspection db.Inspection // once the database was looked at
 }
 
 func doctorCommand(c *cli) *cobra.Command {

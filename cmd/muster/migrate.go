@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 func migrateCommand(c *cli) *cobra.Command {
@@ -21,20 +21,20 @@ func migrateCommand(c *cli) *cobra.Command {
 }
 
 // inspect looks at the database of this host. One that is not there yet is one without tables.
-func (c *cli) inspect(ctx context.Context) (store.Inspection, string, error) {
+func (c *cli) inspect(ctx context.Context) (db.Inspection, string, error) {
 	_, where, err := c.place()
 	if err != nil {
-		return store.Inspection{}, "", err
+		return db.Inspection{}, "", err
 	}
-	found, err := store.Inspect(ctx, where)
+	found, err := db.Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason == "no_database" {
-		return store.Inspection{Kind: "SQLite", Pending: store.Migrations(), Newest: newestMigration()}, where, nil
+		return db.Inspection{Kind: "SQLite", Pending: db.Migrations(), Newest: newestMigration()}, where, nil
 	}
 	return found, where, err
 }
 
 func newestMigration() int64 {
-	all := store.Migrations()
+	all := db.Migrations()
 	return all[len(all)-1].Number
 }
 
@@ -60,7 +60,7 @@ func migrateStatusCommand(c *cli) *cobra.Command {
 	}
 }
 
-func (c *cli) printInspection(found store.Inspection) error {
+func (c *cli) printInspection(found db.Inspection) error {
 	if !found.Made {
 		_, err := fmt.Fprintf(c.stdout, "%s: no tables yet; %s will make them.\n", found.Kind, plural(len(found.Pending), "migration"))
 		return err
@@ -99,12 +99,12 @@ func migrateUpCommand(c *cli) *cobra.Command {
 						return fmt.Errorf("data directory: %w", err)
 					}
 				}
-				if done, err = store.MigrateTo(cmd.Context(), where, 0); err != nil {
+				if done, err = db.MigrateTo(cmd.Context(), where, 0); err != nil {
 					return err
 				}
 			}
 			if c.json() {
-				return c.printJSON(map[string]any{"dry_run": dry, "migrations": append([]store.Migration{}, done...)})
+				return c.printJSON(map[string]any{"dry_run": dry, "migrations": append([]db.Migration{}, done...)})
 			}
 			word := "done     "
 			if dry {

@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/store"
 	"muster/app/store/backup"
+	"muster/app/store/db"
 )
 
 // defaultRestoreLease is for how long at least clusters live on after a restore: long enough for people to see what there is and to extend it.
@@ -73,7 +74,7 @@ func (c *cli) opener(from string) (backup.Opener, func(), error) {
 }
 
 func (c *cli) checkBackup(ctx context.Context, from string, unproven bool) error {
-	var keeper store.KeyKeeper
+	var keeper db.KeyKeeper
 	if !unproven {
 		data, err := c.dataDir()
 		if err != nil {
@@ -142,7 +143,7 @@ func (c *cli) restore(ctx context.Context, from string, lease time.Duration, at 
 		return err
 	}
 	defer done()
-	head, _, out, err := backup.Bring(ctx, open, where, store.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
+	head, _, out, err := backup.Bring(ctx, open, where, db.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
 		func(name string, size int64, r io.Reader) error { return blobs.Put(ctx, name, size, r) })
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 		Detail: fmt.Sprintf(`{"after":{"made_at":%q,"version":%q}}`, head.MadeAt.Format(time.RFC3339), head.Version)}); err != nil {
 		return 0, nil, err
 	}
-	snapshot, err := store.OpenSnapshot(ctx, where)
+	snapshot, err := db.OpenSnapshot(ctx, where)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -189,7 +190,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 	return missing, wrong, err
 }
 
-func (c *cli) tellRestore(where string, head backup.Head, out store.Outcome, missing int, wrong []string) error {
+func (c *cli) tellRestore(where string, head backup.Head, out db.Outcome, missing int, wrong []string) error {
 	if os.Getenv("DATABASE_URL") != "" {
 		where = "DATABASE_URL"
 	} else if abs, err := filepath.Abs(where); err == nil {
