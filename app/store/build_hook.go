@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 const buildHookColumns = `h.id, h.tenant, h.name, h.system, h.owner, h.rules, h.secret_at, h.old_until, h.enabled, h.last_at, h.refused_at, h.refused,
@@ -152,7 +153,7 @@ func (s *buildStore) makeBuildHook(t *db.Tx, who app.Actor, c app.BuildHookChang
 	if n >= app.MaxBuildHooks {
 		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d build hooks.", app.MaxBuildHooks), Hint: "Delete one that is not needed any more."}
 	}
-	if err := tenantOpen(t, who.Tenant); err != nil {
+	if err := identity.TenantOpen(t, who.Tenant); err != nil {
 		return err
 	}
 	rules, secret := []app.BuildRule{}, c.Secret

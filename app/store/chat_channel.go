@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 const channelColumns = `c.kind, c.team, c.channel, c.name, c.tenant, c.host, c.guest, c.at`
@@ -61,7 +62,7 @@ func (s *chatStore) SaveChannel(ctx context.Context, who app.Actor, c app.ChatCh
 			}
 		}
 		if is.Agreed() {
-			if err := tenantStands(t, c.Tenant); err != nil {
+			if err := identity.TenantStands(t, c.Tenant); err != nil {
 				return err
 			}
 			// What was shown there is another tenant's.

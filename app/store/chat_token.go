@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // WorkspaceTokens implements app.ChatWorkspaceStore.
@@ -100,7 +101,7 @@ func (s *chatStore) ChatLinks(ctx context.Context, kind string, since time.Time)
 func (s *chatStore) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		linked = false
-		if _, _, err := scanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {
+		if _, _, err := identity.ScanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {
 			return err // it is linked already
 		}
 		var names []string

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 func chatAccessPlace(kind, team string) string  { return "chat_access/" + kind + "/" + team }
@@ -77,7 +78,7 @@ func workspace(t *db.Tx, kind, team string) (app.ChatWorkspace, error) {
 func (s *chatStore) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := tenantOpen(t, w.Tenant); err != nil {
+		if err := identity.TenantOpen(t, w.Tenant); err != nil {
 			return err
 		}
 		var before any

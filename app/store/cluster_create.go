@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // CreateCluster implements app.ClusterStore.
@@ -25,7 +26,7 @@ func (s *operationStore) CreateCluster(ctx context.Context, n app.NewCluster) (o
 // createCluster writes a cluster with all that comes with it, in the transaction that accepts it.
 func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Operation, err error) {
 	c := n.Cluster
-	if err := tenantOpen(t, c.Tenant); err != nil {
+	if err := identity.TenantOpen(t, c.Tenant); err != nil {
 		return op, err
 	}
 	if err := sameProvider(t, c.Tenant, c.Provider, n.OwnCatalog); err != nil {

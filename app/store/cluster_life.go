@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // RenameCluster implements app.LifeStore.
@@ -62,7 +63,7 @@ func (s *clusterStore) TransferCluster(ctx context.Context, r app.ClusterTransfe
 				return err
 			}
 		}
-		heir, err := userIn(t, r.Tenant, r.To)
+		heir, err := identity.ReadUser(t, r.Tenant, r.To)
 		if app.CodeOf(err) == app.ENotFound {
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("There is no user %q in this tenant.", r.To)}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // readable is the end of a clause that lets through those of the clusters c that a reader may see; nil is everyone. ClusterReader.AccessTo says the same of one cluster.
@@ -222,7 +223,7 @@ func (s *clusterStore) ShareCluster(ctx context.Context, who app.Actor, cluster 
 }
 
 func share(t *db.Tx, c app.Cluster, one app.ClusterShare, who app.Actor, field string, at time.Time) error {
-	known := func() error { return known(t, c.Tenant, one.Person, field) }
+	known := func() error { return identity.CheckUser(t, c.Tenant, one.Person, field) }
 	if one.Group != "" {
 		known = func() error { return knownGroup(t, c.Tenant, one.Group, field) }
 	}

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 const policyColumns = `version, policy, saved_by, saved_at, deleted`
@@ -169,7 +170,7 @@ func copyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error 
 	if err != nil {
 		return err
 	}
-	by := in(who, to)
+	by := identity.ActingIn(who, to)
 	for _, p := range policies {
 		p.Version, p.SavedBy, p.SavedAt = 1, by.Name(), at
 		if err := savePolicy(t, p, nil, by, at, "policy.save"); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.wanted, p.max_age, p.mode, p.made_by, p.made_at, p.version, p.due_at,
@@ -31,7 +32,7 @@ func noPool(err error, name string) error {
 // CreatePool implements app.PoolStore.
 func (s *operationStore) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
-		if err := tenantOpen(t, p.Tenant); err != nil {
+		if err := identity.TenantOpen(t, p.Tenant); err != nil {
 			return err
 		}
 		var there, named int

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 const (
@@ -60,7 +61,7 @@ func (s *fleetStore) AddProvisioner(ctx context.Context, p app.Provisioner) erro
 		if err := t.Exec(`DELETE FROM provisioners WHERE ended_at > 0 AND ended_at < ?`, db.Micros(p.RegisteredAt.Add(-endedKept))); err != nil {
 			return err
 		}
-		return sharesChanged(t)
+		return identity.SharesChanged(t)
 	})
 }
 
@@ -174,7 +175,7 @@ func (s *fleetStore) TouchProvisioner(ctx context.Context, id string, draining b
 		if err != nil || n == 0 {
 			return err
 		}
-		return sharesChanged(t)
+		return identity.SharesChanged(t)
 	})
 	if err != nil {
 		return app.Provisioner{}, err
@@ -192,7 +193,7 @@ func (s *fleetStore) EndProvisioner(ctx context.Context, id string, state app.Pr
 		if err := t.Exec(`DELETE FROM provisioner_shares WHERE provisioner = ?`, id); err != nil {
 			return err
 		}
-		return sharesChanged(t)
+		return identity.SharesChanged(t)
 	})
 }
 
@@ -211,7 +212,7 @@ func (s *fleetStore) DrainProvisioners(ctx context.Context, name, who string, no
 		if err := t.Audit(now, app.DefaultTenant, who, "provisioner.drain", name, ""); err != nil {
 			return err
 		}
-		return sharesChanged(t)
+		return identity.SharesChanged(t)
 	})
 	return found, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // atWork is what each operation under way has queued and running, and how far it is.
@@ -87,7 +88,7 @@ func (s *fleetStore) Share(ctx context.Context, version int64, shares []app.Shar
 			}
 		}
 		done = true
-		return sharesChanged(t)
+		return identity.SharesChanged(t)
 	})
 	return done, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // CreateProvisionerToken implements app.ProvisionerStore.
@@ -80,7 +81,7 @@ func (s *fleetStore) RevokeProvisionerToken(ctx context.Context, name, who strin
 		if err := t.Audit(now, app.DefaultTenant, who, "provisioner_token.revoke", name, ""); err != nil {
 			return err
 		}
-		return sharesChanged(t)
+		return identity.SharesChanged(t)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
@@ -66,7 +67,7 @@ func keepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
 		name = r.Asked.Name // that of a cluster which stands is taken already
 	}
 	if r.Status.Open() {
-		if err := tenantOpen(t, r.Tenant); err != nil {
+		if err := identity.TenantOpen(t, r.Tenant); err != nil {
 			return r, err
 		}
 		if err := checkNameFree(t, r.Tenant, name); err != nil {

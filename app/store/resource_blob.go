@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // blobName gives a content a name that no other has had: what removes an old one can never take a new one away. Tenants stand in it as a
@@ -33,7 +34,7 @@ func (s *resourceStore) AnnounceBlob(ctx context.Context, tenant string, b app.B
 	}
 	fresh := s.blobName(tenant, b.Hash)
 	err = s.Write(ctx, func(t *db.Tx) error {
-		if err := tenantOpen(t, tenant); err != nil {
+		if err := identity.TenantOpen(t, tenant); err != nil {
 			return err
 		}
 		var state string

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // versioned is how the audit and people call a version.
@@ -73,7 +74,7 @@ func resourceFor(t *db.Tx, tenant string, p app.ResourcePush, at time.Time) (row
 	if row, err = resourceRow(t, tenant, p.ResourceID); app.CodeOf(err) != app.ENotFound {
 		return row, err
 	}
-	if err := tenantOpen(t, tenant); err != nil {
+	if err := identity.TenantOpen(t, tenant); err != nil {
 		return 0, err
 	}
 	var n int

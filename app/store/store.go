@@ -5,10 +5,16 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/identity"
 )
 
 // KeySize is the length of a key that is given to Open, in bytes.
 const KeySize = db.KeySize
+
+// The parts, under names by which they can be embedded side by side.
+type (
+	identityStore = identity.Store
+)
 
 // Store implements app.Store on SQLite or PostgreSQL.
 type Store struct {
@@ -46,9 +52,9 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 	clusters := newClusterStore(d)
 	return &Store{
 		DB: d,
-		identityStore: newIdentityStore(d, Parts{
+		identityStore: identity.New(d, identity.Parts{
 			Ends:   []func(t *db.Tx, tenant string) error{dropBuildsOf, dropChatsOf, dropResourcesOf, dropCatalogOf},
-			Copies: []TenantCopy{{What: "policies", Copy: copyPolicies}, {What: "quotas", Copy: copyQuotas}},
+			Copies: []identity.TenantCopy{{What: "policies", Copy: copyPolicies}, {What: "quotas", Copy: copyQuotas}},
 		}),
 		policyStore:    newPolicyStore(d),
 		catalogStore:   newCatalogStore(d),

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -13,7 +13,7 @@ const factorColumns = `id, kind, name, sealed, used_step, started_at, confirmed_
 
 // factors reads those of an account that are confirmed, or its one app that is not. A secret whose key was lost is left empty: people must still be able to see
 // and remove what they have, and to use a recovery code.
-func (s *identityStore) factors(each func(func(db.Scanner) error, string, ...any) error, tenant, user string, confirmed bool) (list []app.SecondFactor, err error) {
+func (s *Store) factors(each func(func(db.Scanner) error, string, ...any) error, tenant, user string, confirmed bool) (list []app.SecondFactor, err error) {
 	which := `confirmed_at = 0`
 	if confirmed {
 		which = `confirmed_at > 0`
@@ -44,7 +44,7 @@ func (s *identityStore) factors(each func(func(db.Scanner) error, string, ...any
 }
 
 // SecondFactors implements app.SecondFactorStore.
-func (s *identityStore) SecondFactors(ctx context.Context, tenant, user string) (f app.SecondFactors, err error) {
+func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.SecondFactors, err error) {
 	each := func(row func(db.Scanner) error, query string, args ...any) error {
 		return s.Each(ctx, row, query, args...)
 	}
@@ -62,7 +62,7 @@ func (s *identityStore) SecondFactors(ctx context.Context, tenant, user string) 
 }
 
 // StartFactor implements app.SecondFactorStore.
-func (s *identityStore) StartFactor(ctx context.Context, who app.Actor, f app.SecondFactor, after time.Time) (app.SecondFactor, error) {
+func (s *Store) StartFactor(ctx context.Context, who app.Actor, f app.SecondFactor, after time.Time) (app.SecondFactor, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		have, err := s.factors(t.Each, who.Tenant, who.User, false)
 		if err != nil {
@@ -80,13 +80,13 @@ func (s *identityStore) StartFactor(ctx context.Context, who app.Actor, f app.Se
 	return f, err
 }
 
-func (s *identityStore) insertFactor(t *db.Tx, who app.Actor, f app.SecondFactor) error {
+func (s *Store) insertFactor(t *db.Tx, who app.Actor, f app.SecondFactor) error {
 	return t.Exec(`INSERT INTO second_factors (id, tenant, user_name, kind, name, sealed, used_step, started_at, confirmed_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.Seal(f.Secret, "second_factors/"+f.ID), f.UsedStep, db.Micros(f.StartedAt), db.Micros(f.AddedAt), db.Micros(f.UsedAt))
 }
 
 // AddFactor implements app.SecondFactorStore.
-func (s *identityStore) AddFactor(ctx context.Context, who app.Actor, session int64, f app.SecondFactor, check func(app.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
+func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f app.SecondFactor, check func(app.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		had, err := s.factors(t.Each, who.Tenant, who.User, true)
 		if err != nil {
@@ -120,7 +120,7 @@ func (s *identityStore) AddFactor(ctx context.Context, who app.Actor, session in
 }
 
 // confirm takes the app that the actor has started, if check accepts it.
-func (s *identityStore) confirm(t *db.Tx, who app.Actor, f app.SecondFactor, check func(app.SecondFactor) (int64, error)) (app.SecondFactor, error) {
+func (s *Store) confirm(t *db.Tx, who app.Actor, f app.SecondFactor, check func(app.SecondFactor) (int64, error)) (app.SecondFactor, error) {
 	list, err := s.factors(t.Each, who.Tenant, who.User, false)
 	if err != nil {
 		return f, err
@@ -155,7 +155,7 @@ func setRecoveryCodes(t *db.Tx, who app.Actor, codes [][]byte) error {
 }
 
 // UseFactor implements app.SecondFactorStore.
-func (s *identityStore) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]app.SecondFactor, [][]byte) (app.FactorUse, error)) (used app.FactorUse, err error) {
+func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]app.SecondFactor, [][]byte) (app.FactorUse, error)) (used app.FactorUse, err error) {
 	var wrong error // is written down, so it does not end the transaction
 	err = s.Write(ctx, func(t *db.Tx) error {
 		// Counting first takes the row, so that attempts at the same moment, at whichever server, wait for each other.
@@ -214,7 +214,7 @@ func countCode(t *db.Tx, who app.Actor, at time.Time) (failures int, since time.
 }
 
 // usedFactor notes what was used, and that nothing failed.
-func (s *identityStore) usedFactor(t *db.Tx, who app.Actor, u app.FactorUse, at time.Time) error {
+func (s *Store) usedFactor(t *db.Tx, who app.Actor, u app.FactorUse, at time.Time) error {
 	if err := t.Exec(`UPDATE users SET code_failures = 0, code_failed_at = 0 WHERE tenant = ? AND name = ?`, who.Tenant, who.User); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (s *identityStore) usedFactor(t *db.Tx, who app.Actor, u app.FactorUse, at 
 }
 
 // RemoveFactor implements app.SecondFactorStore.
-func (s *identityStore) RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error {
+func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		list, err := s.factors(t.Each, who.Tenant, who.User, true)
 		if err != nil {
@@ -264,9 +264,9 @@ func (s *identityStore) RemoveFactor(ctx context.Context, who app.Actor, id stri
 }
 
 // ResetFactors implements app.SecondFactorStore.
-func (s *identityStore) ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error {
+func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		u, err := userIn(t, who.Tenant, user)
+		u, err := ReadUser(t, who.Tenant, user)
 		if err != nil {
 			return err
 		}
@@ -297,7 +297,7 @@ func (s *identityStore) ResetFactors(ctx context.Context, who app.Actor, user st
 }
 
 // ReplaceRecoveryCodes implements app.SecondFactorStore.
-func (s *identityStore) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error {
+func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := setRecoveryCodes(t, who, codes); err != nil {
 			return err
@@ -307,7 +307,7 @@ func (s *identityStore) ReplaceRecoveryCodes(ctx context.Context, who app.Actor,
 }
 
 // RequireSecondFactor implements app.SecondFactorStore.
-func (s *identityStore) RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error {
+func (s *Store) RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE tenants SET require_second_factor = ? WHERE name = ? AND require_second_factor <> ?`, db.Flag(required), who.Tenant, db.Flag(required))
 		if err != nil || n == 0 {

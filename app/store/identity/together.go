@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func tenantMark(each func(func(db.Scanner) error, string, ...any) error, tenant 
 }
 
 // TenantMark implements app.TenantSettingsStore.
-func (s *identityStore) TenantMark(ctx context.Context, tenant string) (string, error) {
+func (s *Store) TenantMark(ctx context.Context, tenant string) (string, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
 		return "", err
@@ -60,10 +60,10 @@ func (s *identityStore) TenantMark(ctx context.Context, tenant string) (string, 
 }
 
 // Together implements app.TenantSettingsStore.
-func (s *identityStore) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
+func (s *Store) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
 	inside := context.WithoutCancel(ctx) // who goes away must not break the batch
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := tenantStands(t, who.Tenant); err != nil {
+		if err := TenantStands(t, who.Tenant); err != nil {
 			return err
 		}
 		now, err := tenantMark(t.Each, who.Tenant)

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func scopesOf(text string) (scopes []app.Scope) {
 }
 
 // AddDevice implements app.DeviceStore.
-func (s *identityStore) AddDevice(ctx context.Context, hash, userHash []byte, d app.Device, mostFrom, most int) error {
+func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d app.Device, mostFrom, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM device_asks WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
 			return err
@@ -61,13 +61,13 @@ func scanDevice(row db.Scanner) (d app.DeviceTaken, answered, polled time.Time, 
 }
 
 // Device implements app.DeviceStore.
-func (s *identityStore) Device(ctx context.Context, userHash []byte) (app.Device, error) {
+func (s *Store) Device(ctx context.Context, userHash []byte) (app.Device, error) {
 	d, _, _, err := scanDevice(s.Row(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
 	return d.Device, err
 }
 
 // AnswerDevice implements app.DeviceStore.
-func (s *identityStore) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer app.DeviceAnswer, scopes []app.Scope, at time.Time) error {
+func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer app.DeviceAnswer, scopes []app.Scope, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		d, _, _, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ? AND expires_at > ?`, userHash, db.Micros(at)))
 		if err != nil {
@@ -89,7 +89,7 @@ func (s *identityStore) AnswerDevice(ctx context.Context, who app.Actor, userHas
 }
 
 // TakeDevice implements app.DeviceStore.
-func (s *identityStore) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(app.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
+func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(app.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {
 		refused = nil
@@ -111,7 +111,7 @@ func (s *identityStore) TakeDevice(ctx context.Context, hash []byte, at time.Tim
 			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "At the portal somebody said no."}
 			return nil
 		}
-		u, err := userIn(t, d.Tenant, d.User)
+		u, err := ReadUser(t, d.Tenant, d.User)
 		if app.CodeOf(err) == app.ENotFound || err == nil && (u.Disabled() || u.CreatedAt.After(answered)) {
 			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "The account of who said yes is gone or disabled."}
 			return nil

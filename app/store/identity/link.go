@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // SaveLink implements app.IdentityStore.
-func (s *identityStore) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) error {
+func (s *Store) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		// Those that are over are kept for a day, so that people are told that they came too late.
 		if err := t.Exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
@@ -35,12 +35,12 @@ func scanLink(row db.Scanner) (l app.IdentityLink, err error) {
 }
 
 // Link implements app.IdentityStore.
-func (s *identityStore) Link(ctx context.Context, hash []byte) (app.IdentityLink, error) {
+func (s *Store) Link(ctx context.Context, hash []byte) (app.IdentityLink, error) {
 	return scanLink(s.Row(ctx, linkByHash, hash))
 }
 
 // UseLink implements app.IdentityStore.
-func (s *identityStore) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i app.Identity, err error) {
+func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i app.Identity, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		l, err := scanLink(t.Row(linkByHash, hash))
 		if err != nil {
@@ -50,7 +50,7 @@ func (s *identityStore) UseLink(ctx context.Context, who app.Actor, hash []byte,
 			return err
 		}
 		i = app.Identity{Kind: l.Kind, External: l.External, Label: l.Label, Tenant: who.Tenant, User: who.User, At: at}
-		taken, _, err := scanIdentity(t.Each, l.Kind, l.External)
+		taken, _, err := ScanIdentity(t.Each, l.Kind, l.External)
 		if err == nil {
 			err = taken.Taken(who)
 		}
@@ -74,8 +74,8 @@ func (s *identityStore) UseLink(ctx context.Context, who app.Actor, hash []byte,
 	return i, err
 }
 
-// scanIdentity reads an identity with its account, from a read or within a transaction.
-func scanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i app.Identity, u app.User, err error) {
+// ScanIdentity reads an identity with its account, from a read or within a transaction.
+func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i app.Identity, u app.User, err error) {
 	found := false
 	var at int64
 	err = each(func(row db.Scanner) error {
@@ -93,12 +93,12 @@ func scanIdentity(each func(f func(db.Scanner) error, query string, args ...any)
 }
 
 // Identity implements app.IdentityStore.
-func (s *identityStore) Identity(ctx context.Context, kind, external string) (app.Identity, app.User, error) {
-	return scanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
+func (s *Store) Identity(ctx context.Context, kind, external string) (app.Identity, app.User, error) {
+	return ScanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
 }
 
 // Identities implements app.IdentityStore.
-func (s *identityStore) Identities(ctx context.Context, tenant, user string) ([]app.Identity, error) {
+func (s *Store) Identities(ctx context.Context, tenant, user string) ([]app.Identity, error) {
 	list := []app.Identity{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var i app.Identity
@@ -116,7 +116,7 @@ func (s *identityStore) Identities(ctx context.Context, tenant, user string) ([]
 }
 
 // RemoveIdentity implements app.IdentityStore.
-func (s *identityStore) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
+func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM identities WHERE tenant = ? AND user_name = ? AND kind = ? AND external = ?`, who.Tenant, user, kind, external)
 		if err != nil {

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // Groups implements app.GroupStore.
-func (s *identityStore) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
+func (s *Store) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func group(t *db.Tx, tenant, name string) (g app.Group, found bool, err error) {
 }
 
 // SaveGroup implements app.GroupStore.
-func (s *identityStore) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
+func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
 	var after app.Group
 	err := s.Write(ctx, func(t *db.Tx) error {
 		before, found, err := group(t, who.Tenant, c.Name)
@@ -138,7 +138,7 @@ func saveGroup(t *db.Tx, who app.Actor, c app.GroupChange, before app.Group, fou
 		if !wanted[user] {
 			continue
 		}
-		if err := known(t, who.Tenant, user, "members"); err != nil {
+		if err := CheckUser(t, who.Tenant, user, "members"); err != nil {
 			return err
 		}
 		if err := join(t, who.Tenant, user, c.Name, ""); err != nil {
@@ -148,8 +148,8 @@ func saveGroup(t *db.Tx, who app.Actor, c app.GroupChange, before app.Group, fou
 	return nil
 }
 
-// known refuses the name of a user that the tenant does not have.
-func known(t *db.Tx, tenant, user, field string) error {
+// CheckUser refuses the name of a user that the tenant does not have.
+func CheckUser(t *db.Tx, tenant, user, field string) error {
 	var one int64
 	err := t.Row(`SELECT 1 FROM users WHERE tenant = ? AND name = ?`, tenant, user).Scan(&one)
 	if db.IsNoRows(err) {
@@ -173,7 +173,7 @@ func groupFacts(g app.Group) map[string]any {
 }
 
 // DeleteGroup implements app.GroupStore.
-func (s *identityStore) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
+func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		g, found, err := group(t, who.Tenant, name)
 		if err != nil {

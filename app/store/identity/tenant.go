@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func scanTenant(row db.Scanner) (t app.Tenant, err error) {
 }
 
 // Tenants implements app.TenantStore.
-func (s *identityStore) Tenants(ctx context.Context) ([]app.Tenant, error) {
+func (s *Store) Tenants(ctx context.Context) ([]app.Tenant, error) {
 	all := []app.Tenant{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		t, err := scanTenant(row)
@@ -34,13 +34,13 @@ func (s *identityStore) Tenants(ctx context.Context) ([]app.Tenant, error) {
 }
 
 // TenantNames implements app.TenantStore.
-func (s *identityStore) TenantNames(ctx context.Context) ([]string, error) {
+func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
 	names := []string{}
 	return names, s.Each(ctx, db.Texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
 }
 
 // Tenant implements app.TenantStore.
-func (s *identityStore) Tenant(ctx context.Context, name string) (app.Tenant, error) {
+func (s *Store) Tenant(ctx context.Context, name string) (app.Tenant, error) {
 	t, err := scanTenant(s.Row(ctx, tenantRows+` AND t.name = ?`, name))
 	return t, tenantError(name, err)
 }
@@ -55,8 +55,8 @@ func tenantError(name string, err error) error {
 	return fmt.Errorf("store: tenant: %w", err)
 }
 
-// tenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
-func tenantStands(t *db.Tx, name string) error {
+// TenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
+func TenantStands(t *db.Tx, name string) error {
 	var closing int64
 	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if db.IsNoRows(err) || err == nil && closing > 0 {
@@ -65,8 +65,8 @@ func tenantStands(t *db.Tx, name string) error {
 	return err
 }
 
-// tenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
-func tenantOpen(t *db.Tx, name string) error {
+// TenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
+func TenantOpen(t *db.Tx, name string) error {
 	var closing int64
 	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if err == nil && closing > 0 {
@@ -79,7 +79,7 @@ func tenantOpen(t *db.Tx, name string) error {
 }
 
 // CreateTenant implements app.TenantStore.
-func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
+func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		added, err := t.Count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
 			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
@@ -91,7 +91,7 @@ func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.T
 		}
 		copied := []string{}
 		if n.From != "" {
-			if err := tenantStands(t, n.From); err != nil || n.From == n.Name {
+			if err := TenantStands(t, n.From); err != nil || n.From == n.Name {
 				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("There is no tenant %q to copy the settings of.", n.From)}
 			}
 			for _, c := range s.parts.copies() {
@@ -112,7 +112,7 @@ func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.T
 			return nil
 		}
 		// The audit of the new tenant begins with it.
-		if err := addUser(t, in(who, n.Name), *admin); err != nil {
+		if err := addUser(t, ActingIn(who, n.Name), *admin); err != nil {
 			return err
 		}
 		return putInto(t, n.Name, admin.Name, admin.Groups)
@@ -121,7 +121,7 @@ func (s *identityStore) CreateTenant(ctx context.Context, who app.Actor, n app.T
 
 func tenantTaken(t *db.Tx, name string) error {
 	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a tenant %q.", name)}
-	if app.CodeOf(tenantStands(t, name)) == app.ENotFound {
+	if app.CodeOf(TenantStands(t, name)) == app.ENotFound {
 		e.Message = fmt.Sprintf("There was a tenant %q, and its records are kept under that name.", name)
 		e.Hint = "Choose another name."
 	}
@@ -133,7 +133,7 @@ func tenantFacts(t app.Tenant) map[string]any {
 }
 
 // ChangeTenant implements app.TenantStore.
-func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
+func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {
@@ -150,7 +150,7 @@ func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name st
 			return err
 		}
 		if after.Slots != before.Slots {
-			if err := sharesChanged(t); err != nil { // whoever balances begins anew
+			if err := SharesChanged(t); err != nil { // whoever balances begins anew
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func (s *identityStore) ChangeTenant(ctx context.Context, who app.Actor, name st
 }
 
 // DeleteTenant implements app.TenantStore.
-func (s *identityStore) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
+func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {
@@ -209,8 +209,8 @@ func tenantLeft(t *db.Tx, name string) (l app.TenantLeft, err error) {
 	return l, nil
 }
 
-// sharesChanged notes, within a write, that provisioners or shares are others now.
-func sharesChanged(t *db.Tx) error {
+// SharesChanged notes, within a write, that provisioners or shares are others now.
+func SharesChanged(t *db.Tx) error {
 	t.Clusters[app.WatchShares] = true
 	return t.Exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 }

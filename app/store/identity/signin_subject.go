@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 const fromOIDC = "oidc"
 
 // UserOfSubject implements app.SubjectStore. An account that was made anew under an old name is somebody else's.
-func (s *identityStore) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
+func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
 	err = s.Row(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
 	if db.IsNoRows(err) {
 		err = app.Errorf(app.ENotFound, "There is no account of that person.")
@@ -26,7 +26,7 @@ const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant
 	WHERE j.issuer = ? AND j.subject = ? AND j.tenant = ?`
 
 // AdmitSubject implements app.SubjectStore.
-func (s *identityStore) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
+func (s *Store) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err = admit(t, p, g, at)
 		return err
@@ -54,7 +54,7 @@ func admit(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (app.User, error)
 		}
 	}
 	who := app.Actor{Tenant: g.Tenant, User: name, Via: app.ViaPortal}
-	before, err := userIn(t, g.Tenant, name)
+	before, err := ReadUser(t, g.Tenant, name)
 	if err != nil {
 		return before, err
 	}
@@ -64,7 +64,7 @@ func admit(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (app.User, error)
 	if _, err := t.Count(`UPDATE users SET role = ?, full_name = ?, email = ? WHERE tenant = ? AND name = ?`, g.Role, p.FullName, p.Email, g.Tenant, name); err != nil {
 		return before, err
 	}
-	after, err := userIn(t, g.Tenant, name)
+	after, err := ReadUser(t, g.Tenant, name)
 	if err != nil {
 		return after, err
 	}
@@ -97,7 +97,7 @@ func newcomer(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (string, error
 }
 
 // DismissSubject implements app.SubjectStore.
-func (s *identityStore) DismissSubject(ctx context.Context, p app.Subject, except []string, at time.Time) error {
+func (s *Store) DismissSubject(ctx context.Context, p app.Subject, except []string, at time.Time) error {
 	var accounts []app.User
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var u app.User

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // CreateUser implements app.PeopleStore.
-func (s *identityStore) CreateUser(ctx context.Context, u app.User) error {
+func (s *Store) CreateUser(ctx context.Context, u app.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
 			ON CONFLICT DO NOTHING`, u.Tenant, db.Micros(u.CreatedAt)); err != nil {
@@ -50,7 +50,7 @@ func userFacts(u app.User) map[string]any {
 }
 
 // SetPassword implements app.PeopleStore.
-func (s *identityStore) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
+func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, db.Micros(at), who.Tenant, name)
 		if err == nil && n == 0 {
@@ -71,11 +71,11 @@ const userColumns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_
 	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
 
 // User implements app.PeopleStore.
-func (s *identityStore) User(ctx context.Context, tenant, name string) (app.User, error) {
+func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error) {
 	return userOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, name)
 }
 
-func userIn(t *db.Tx, tenant, name string) (app.User, error) { return userOf(t.Each, tenant, name) }
+func ReadUser(t *db.Tx, tenant, name string) (app.User, error) { return userOf(t.Each, tenant, name) }
 
 // userOf reads an account. One statement gives it and its groups, so that both are of one moment.
 func userOf(each func(func(db.Scanner) error, string, ...any) error, tenant, name string) (u app.User, err error) {
@@ -109,7 +109,7 @@ func scanUser(row db.Scanner, u *app.User, more ...any) error {
 }
 
 // CountUsers implements app.PeopleStore.
-func (s *identityStore) CountUsers(ctx context.Context) (n int, err error) {
+func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
 	err = s.Row(ctx, `SELECT count(*) FROM users`).Scan(&n)
 	return n, err
 }

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // ReplaceToken implements app.PeopleStore.
-func (s *identityStore) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, hash []byte) error {
+func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, hash []byte) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
 			return err
@@ -75,7 +75,7 @@ func scopeText(scopes []app.Scope) string {
 }
 
 // UserOfToken implements app.PeopleStore.
-func (s *identityStore) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error) {
+func (s *Store) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error) {
 	var u app.User
 	var r tokenRow
 	found := false
@@ -93,7 +93,7 @@ func (s *identityStore) UserOfToken(ctx context.Context, hash []byte) (app.User,
 }
 
 // UsedToken implements app.PeopleStore.
-func (s *identityStore) UsedToken(ctx context.Context, k app.Token, at time.Time, from string) error {
+func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, db.Micros(at), from, k.ID, db.Micros(at)); err != nil {
 			return err
@@ -103,9 +103,9 @@ func (s *identityStore) UsedToken(ctx context.Context, k app.Token, at time.Time
 }
 
 // AddToken implements app.TokenStore.
-func (s *identityStore) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
+func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
-		u, err := userIn(t, k.Tenant, k.User)
+		u, err := ReadUser(t, k.Tenant, k.User)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (s *identityStore) AddToken(ctx context.Context, who app.Actor, k app.Token
 }
 
 // Tokens implements app.TokenStore.
-func (s *identityStore) Tokens(ctx context.Context, tenant, user string) ([]app.Token, error) {
+func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]app.Token, error) {
 	all := []app.Token{}
 	filter, args := ``, []any{tenant}
 	if user != "" {
@@ -152,7 +152,7 @@ func (s *identityStore) Tokens(ctx context.Context, tenant, user string) ([]app.
 }
 
 // Token implements app.TokenStore.
-func (s *identityStore) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
+func (s *Store) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
 	var r tokenRow
 	err := s.Row(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
 	if db.IsNoRows(err) {
@@ -162,7 +162,7 @@ func (s *identityStore) Token(ctx context.Context, tenant string, id int64) (app
 }
 
 // RevokeToken implements app.TokenStore.
-func (s *identityStore) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
+func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var r tokenRow
 		err := t.Row(`SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)

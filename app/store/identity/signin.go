@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (r *signInRow) session() app.Session {
 }
 
 // BeginSession implements app.SessionStore.
-func (s *identityStore) BeginSession(ctx context.Context, n app.Session) (id int64, err error) {
+func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM signins WHERE at < ?`, db.Micros(n.At.Add(-signInsKept))); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (s *identityStore) BeginSession(ctx context.Context, n app.Session) (id int
 }
 
 // Session implements app.SessionStore.
-func (s *identityStore) Session(ctx context.Context, id int64) (app.Session, app.User, error) {
+func (s *Store) Session(ctx context.Context, id int64) (app.Session, app.User, error) {
 	var u app.User
 	var r signInRow
 	found := false
@@ -77,7 +77,7 @@ func (s *identityStore) Session(ctx context.Context, id int64) (app.Session, app
 }
 
 // SignIns implements app.SessionStore.
-func (s *identityStore) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error) {
+func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error) {
 	list := []app.Session{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var r signInRow
@@ -92,7 +92,7 @@ func (s *identityStore) SignIns(ctx context.Context, tenant, user string, after 
 }
 
 // SawSession implements app.SessionStore.
-func (s *identityStore) SawSession(ctx context.Context, n app.Session, at time.Time) error {
+func (s *Store) SawSession(ctx context.Context, n app.Session, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, db.Micros(at), n.ID, db.Micros(at)); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *identityStore) SawSession(ctx context.Context, n app.Session, at time.T
 }
 
 // ProveSession implements app.SessionStore.
-func (s *identityStore) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
+func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
 			db.Micros(at), id, who.Tenant, who.User)
@@ -117,7 +117,7 @@ func (s *identityStore) ProveSession(ctx context.Context, who app.Actor, id int6
 }
 
 // RevokeSessions implements app.SessionStore.
-func (s *identityStore) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
+func (s *Store) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err = revokeSessions(t, who, user, id, except, at)
 		return err
@@ -139,7 +139,7 @@ func revokeSessions(t *db.Tx, who app.Actor, user string, id, except int64, at t
 }
 
 // SignedInFrom implements app.SessionStore.
-func (s *identityStore) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
+func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
 	var n int
 	err := s.Row(ctx, `SELECT count(*) FROM signins WHERE tenant = ? AND user_name = ? AND at > ? AND came_from = ?`,
 		tenant, user, db.Micros(after), address).Scan(&n)
@@ -147,7 +147,7 @@ func (s *identityStore) SignedInFrom(ctx context.Context, tenant, user, address 
 }
 
 // ChangePassword implements app.SessionStore.
-func (s *identityStore) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
+func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
 			hash, db.Micros(at), who.Tenant, who.User)

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 
 // Sessions keeps the portal's sessions. Its methods are those that the portal's session manager asks of a store, with
 // contexts; a token that is absent or has expired is found = false and no error.
-type Sessions struct{ s *identityStore }
+type Sessions struct{ s *Store }
 
 // Sessions gives the session store.
-func (s *identityStore) Sessions() Sessions { return Sessions{s} }
+func (s *Store) Sessions() Sessions { return Sessions{s} }
 
 // FindCtx gives a live session's data.
 func (v Sessions) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 func secretPlace(tenant, name string) string { return "secrets/" + tenant + "/" + name }
 
 // SetSecret implements app.SecretStore.
-func (s *identityStore) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
+func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
 	sealed := s.Seal(value, secretPlace(who.Tenant, name))
 	return s.Write(ctx, func(t *db.Tx) error {
 		var others int
@@ -41,7 +41,7 @@ func (s *identityStore) SetSecret(ctx context.Context, who app.Actor, name strin
 }
 
 // DeleteSecret implements app.SecretStore.
-func (s *identityStore) DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error {
+func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM secrets WHERE tenant = ? AND name = ?`, who.Tenant, name)
 		if err != nil {
@@ -55,7 +55,7 @@ func (s *identityStore) DeleteSecret(ctx context.Context, who app.Actor, name st
 }
 
 // Secrets implements app.SecretStore.
-func (s *identityStore) Secrets(ctx context.Context, tenant string) ([]app.Secret, error) {
+func (s *Store) Secrets(ctx context.Context, tenant string) ([]app.Secret, error) {
 	all := []app.Secret{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var v app.Secret
@@ -76,7 +76,7 @@ func (s *identityStore) Secrets(ctx context.Context, tenant string) ([]app.Secre
 const usedEvery = time.Minute
 
 // SecretValues implements app.SecretStore.
-func (s *identityStore) SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error) {
+func (s *Store) SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error) {
 	values := map[string]string{}
 	if len(names) == 0 {
 		return values, nil

@@ -1,4 +1,4 @@
-package store
+package identity
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // Users implements app.UserStore.
-func (s *identityStore) Users(ctx context.Context, tenant string, f app.UserFilter) ([]app.User, bool, error) {
+func (s *Store) Users(ctx context.Context, tenant string, f app.UserFilter) ([]app.User, bool, error) {
 	where, args := ` WHERE u.tenant = ?`, []any{tenant}
 	if f.Search != "" {
 		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search)) + "%"
@@ -49,7 +49,7 @@ func (s *identityStore) Users(ctx context.Context, tenant string, f app.UserFilt
 }
 
 // UserView implements app.UserStore.
-func (s *identityStore) UserView(ctx context.Context, tenant, name string) (app.UserView, error) {
+func (s *Store) UserView(ctx context.Context, tenant, name string) (app.UserView, error) {
 	u, err := s.User(ctx, tenant, name)
 	v := app.UserView{User: u}
 	if err != nil {
@@ -74,9 +74,9 @@ func others(t *db.Tx, u app.User) (o app.Others, err error) {
 }
 
 // AddUser implements app.UserStore.
-func (s *identityStore) AddUser(ctx context.Context, who app.Actor, u app.User) error {
+func (s *Store) AddUser(ctx context.Context, who app.Actor, u app.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := tenantStands(t, u.Tenant); err != nil {
+		if err := TenantStands(t, u.Tenant); err != nil {
 			return err
 		}
 		if err := addUser(t, who, u); err != nil {
@@ -108,9 +108,9 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 }
 
 // ChangeUser implements app.UserStore.
-func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
+func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		before, err := userIn(t, who.Tenant, name)
+		before, err := ReadUser(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name stri
 			if err := putInto(t, after.Tenant, after.Name, *c.Groups); err != nil {
 				return err
 			}
-			now, err := userIn(t, after.Tenant, after.Name)
+			now, err := ReadUser(t, after.Tenant, after.Name)
 			if err != nil {
 				return err
 			}
@@ -143,9 +143,9 @@ func (s *identityStore) ChangeUser(ctx context.Context, who app.Actor, name stri
 }
 
 // ResetPassword implements app.UserStore.
-func (s *identityStore) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
+func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		u, err := userIn(t, who.Tenant, name)
+		u, err := ReadUser(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -174,9 +174,9 @@ func (s *identityStore) ResetPassword(ctx context.Context, who app.Actor, name, 
 }
 
 // DeleteUser implements app.UserStore.
-func (s *identityStore) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
+func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		u, err := userIn(t, who.Tenant, name)
+		u, err := ReadUser(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func handOver(t *db.Tx, u app.User, to string) (names []string, err error) {
 		return nil, &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("%s still owns %d %s: %s.", u.Name, len(names), word, list),
 			Hint: "Delete them, or say which other user gets them."}
 	}
-	heir, err := userIn(t, u.Tenant, to)
+	heir, err := ReadUser(t, u.Tenant, to)
 	if app.CodeOf(err) == app.ENotFound {
 		return nil, &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: fmt.Sprintf("There is no user %q.", to)}
 	}
@@ -262,7 +262,7 @@ func nothingAsked(t *db.Tx, u app.User) error {
 }
 
 // Superadmin implements app.UserStore.
-func (s *identityStore) Superadmin(ctx context.Context) (app.User, error) {
+func (s *Store) Superadmin(ctx context.Context) (app.User, error) {
 	var tenant, name string
 	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
 		ORDER BY CASE WHEN tenant = 'default' AND name = 'admin' THEN 0 ELSE 1 END, created_at, tenant, name LIMIT 1`).Scan(&tenant, &name)
