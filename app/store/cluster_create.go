@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/catalog"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/store/policy"
+	"muster/app/store/resource"
 )
 
 // CreateCluster implements app.ClusterStore.
@@ -29,7 +32,7 @@ func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Opera
 	if err := identity.TenantOpen(t, c.Tenant); err != nil {
 		return op, err
 	}
-	if err := sameProvider(t, c.Tenant, c.Provider, n.OwnCatalog); err != nil {
+	if err := catalog.SameProvider(t, c.Tenant, c.Provider, n.OwnCatalog); err != nil {
 		return op, err
 	}
 	definition, err := json.Marshal(n.Definition)
@@ -55,7 +58,7 @@ func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Opera
 		return op, err
 	}
 	// Before anything else is written, so that a refusal has little to undo.
-	if err := reserve(t, c.CreatedAt, reservationOf(n)); err != nil {
+	if err := policy.Reserve(t, c.CreatedAt, reservationOf(n)); err != nil {
 		return op, err
 	}
 	changed, err := t.Count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
@@ -85,7 +88,7 @@ func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Opera
 	if err := keepHealth(t, c.CreatedAt, c, n.Definition.Health); err != nil {
 		return op, err
 	}
-	if err := useResources(t, c.Tenant, c.ID, n.Definition.Services, true); err != nil {
+	if err := resource.Use(t, c.Tenant, c.ID, n.Definition.Services, true); err != nil {
 		return op, err
 	}
 	if err := claimBuild(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {

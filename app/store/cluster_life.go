@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/store/policy"
 )
 
 // RenameCluster implements app.LifeStore.
@@ -75,14 +76,14 @@ func (s *clusterStore) TransferCluster(ctx context.Context, r app.ClusterTransfe
 		}
 		was := app.ClusterShare{Person: c.Owner, Group: c.OwnerGroup}.Name()
 		now := app.ClusterShare{Person: r.To, Group: r.Group}.Name()
-		kept, err := reserved(t, c.Tenant, c.ID, 0)
+		kept, err := policy.Reserved(t, c.Tenant, c.ID, 0)
 		if err != nil {
 			return err
 		}
 		if kept != nil && kept.EndedAt.IsZero() {
 			moved := kept.Reservation
 			moved.Owner, moved.Groups = r.To, append([]string{}, heir.Groups...)
-			if err := reserve(t, r.Now, moved); err != nil {
+			if err := policy.Reserve(t, r.Now, moved); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // beginLease notes when a lease was set, and when its first warning is due.
@@ -36,13 +37,13 @@ func (s *clusterStore) SetLease(ctx context.Context, c app.LeaseChange) error {
 			return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("The lease of %q was just moved by somebody else.", name),
 				Hint: "Look at when it ends now, and ask again."}
 		}
-		kept, err := reserved(t, c.Tenant, c.Cluster, 0)
+		kept, err := policy.Reserved(t, c.Tenant, c.Cluster, 0)
 		if err != nil {
 			return err
 		}
 		if kept != nil && kept.EndedAt.IsZero() {
 			kept.Until, kept.Groups = c.Until, nil
-			if err := reserve(t, c.Now, kept.Reservation); err != nil {
+			if err := policy.Reserve(t, c.Now, kept.Reservation); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/resource"
 )
 
 // What has become of a question that an operation waits for; ” where it waits for none.
@@ -269,7 +270,7 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 		if err := json.Unmarshal(definition, &d); err != nil {
 			return fmt.Errorf("store: definition of %s: %w", op.Cluster, err)
 		}
-		if err := useResources(t, op.Tenant, op.Cluster, d.Services, false); err != nil {
+		if err := resource.Use(t, op.Tenant, op.Cluster, d.Services, false); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/policy"
+	"muster/app/store/resource"
 )
 
 // changeText is one side of a change as it is kept, without the definition.
@@ -123,7 +125,7 @@ func (s *operationStore) change(t *db.Tx, op app.Operation, c app.ClusterChange)
 		c.Template, c.Size, db.JSON(c.Services), c.CostPerHour, s.SealDefinition(after, op.Cluster), op.Cluster); err != nil {
 		return "", err
 	}
-	if err := useResources(t, op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
+	if err := resource.Use(t, op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
 		return "", err
 	}
 	if err := s.changeNodes(t, op, cluster, c); err != nil {
@@ -142,7 +144,7 @@ func (c changeText) audited() map[string]any {
 
 // reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
 func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
-	had, err := reserved(t, op.Tenant, op.Cluster, 0)
+	had, err := policy.Reserved(t, op.Tenant, op.Cluster, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +159,7 @@ func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservati
 	}
 	made = &reservedText{want.Nodes, want.CPU, want.CostPerHour}
 	r.Nodes, r.CPU, r.CostPerHour = max(r.Nodes, want.Nodes), max(r.CPU, want.CPU), max(r.CostPerHour, want.CostPerHour)
-	return was, made, reserve(t, op.CreatedAt, r)
+	return was, made, policy.Reserve(t, op.CreatedAt, r)
 }
 
 // nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving

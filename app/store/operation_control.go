@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/ledger"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // ControlOperation implements app.Ledger.
@@ -176,7 +177,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		if err := t.Exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, db.Micros(now), []byte{}, o.Cluster); err != nil {
 			return err
 		}
-		if err := giveBack(t, now, o.Cluster, 0); err != nil {
+		if err := policy.GiveBack(t, now, o.Cluster, 0); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/ledger"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // SubmitOperation implements app.Ledger.
@@ -210,7 +211,7 @@ func (s *operationStore) submit(t *db.Tx, n app.NewOperation) (app.Operation, er
 	set := ledger.New(op.CreatedAt)
 	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
 	rows := newPlanRows(op, n.Plan)
-	if rows.paces, err = pacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
+	if rows.paces, err = policy.PacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
 		return op, err
 	}
 	if before == op.ID && !waits {

@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/ledger"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // Machines of pools come to nodes in two steps. In the transaction that accepts a create or a resize they are promised: nobody else gets them, and what
@@ -46,7 +47,7 @@ func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d app.
 			c.ID, wants[i].Node, m).Scan(&pool); err != nil {
 			return fmt.Errorf("store: machine %s of a pool: %w", m, err)
 		}
-		if err := giveBack(t, now, m, 0); err != nil {
+		if err := policy.GiveBack(t, now, m, 0); err != nil {
 			return err
 		}
 		if err := wakePool(t, now, pool); err != nil {

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/chat"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/store/policy"
 )
 
 const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
@@ -88,7 +90,7 @@ func keepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
 	}
 	if r.Status.Open() && r.Kind == app.OperationCreate {
 		// What waits holds its part of the quotas, so that it is there when it is approved.
-		if err := reserve(t, r.AskedAt, r.Reservation()); err != nil {
+		if err := policy.Reserve(t, r.AskedAt, r.Reservation()); err != nil {
 			return r, err
 		}
 		if err := claimBuild(t, r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
@@ -238,9 +240,9 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 	switch {
 	case r.Kind != app.OperationCreate: // it takes nothing before it runs
 	case r.Status.Open() && m.Act == app.RequestConfirm:
-		err = reserve(t, m.Now, r.Reservation()) // it takes less now
+		err = policy.Reserve(t, m.Now, r.Reservation()) // it takes less now
 	case !r.Status.Open() && !o.Run:
-		err = giveBack(t, m.Now, "", r.ID)
+		err = policy.GiveBack(t, m.Now, "", r.ID)
 	}
 	if err != nil {
 		return err
@@ -249,7 +251,7 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 		return err
 	}
 	if !r.Status.Open() {
-		if err := askEnded(t, r.ID, r.Tenant, r.Cluster, r.Status, m.Now); err != nil {
+		if err := chat.AskEnded(t, r.ID, r.Tenant, r.Cluster, r.Status, m.Now); err != nil {
 			return err
 		}
 	}

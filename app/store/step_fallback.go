@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/ledger"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // fallBack lets a node be of other hardware, none of its own being to be had, and gives how its attempt ends then. The cluster's price
@@ -39,13 +40,13 @@ func fallBack(t *db.Tx, set *ledger.Set, f app.Finish) (app.Finish, error) {
 
 // reserveMore reserves what a cluster has more with other hardware; EQuota where that is too much.
 func reserveMore(t *db.Tx, f app.Finish, o *ledger.Operation, h app.HardwareFallback) error {
-	had, err := reserved(t, o.Tenant, o.Cluster, 0)
+	had, err := policy.Reserved(t, o.Tenant, o.Cluster, 0)
 	if err != nil || had == nil || !had.EndedAt.IsZero() {
 		return err
 	}
 	r := had.Reservation
 	r.CPU, r.CostPerHour = max(0, r.CPU+h.MoreCPU), db.Rounded(r.CostPerHour+h.More)
-	return reserve(t, f.Now, r)
+	return policy.Reserve(t, f.Now, r)
 }
 
 // takeFallback writes that a node is of other hardware.

@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/ledger"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // finishCall is one call of FinishSteps under way.
@@ -59,7 +60,7 @@ func (s *operationStore) finish(t *db.Tx, calls []*finishCall) error {
 		return err
 	}
 	nodes := newNodeSet(now)
-	took := pacing{}
+	took := policy.Pacing{}
 	var held []bool
 	for _, c := range calls {
 		for _, f := range c.fs {
@@ -75,7 +76,7 @@ func (s *operationStore) finish(t *db.Tx, calls []*finishCall) error {
 				continue
 			}
 			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
-			took.note(set, st, f)
+			took.Note(set, st, f)
 			if err := noteFinish(t, set, st, f, nodes); err != nil {
 				return err
 			}
@@ -91,7 +92,7 @@ func (s *operationStore) finish(t *db.Tx, calls []*finishCall) error {
 	if err := saveNodes(t, nodes); err != nil {
 		return err
 	}
-	if err := savePaces(t, now, took); err != nil {
+	if err := policy.SavePaces(t, now, took); err != nil {
 		return err
 	}
 	if err := save(t, now, set); err != nil {

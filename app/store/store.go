@@ -4,8 +4,12 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/store/catalog"
+	"muster/app/store/chat"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/store/policy"
+	"muster/app/store/resource"
 )
 
 // KeySize is the length of a key that is given to Open, in bytes.
@@ -14,6 +18,10 @@ const KeySize = db.KeySize
 // The parts, under names by which they can be embedded side by side.
 type (
 	identityStore = identity.Store
+	policyStore   = policy.Store
+	catalogStore  = catalog.Store
+	resourceStore = resource.Store
+	chatStore     = chat.Store
 )
 
 // Store implements app.Store on SQLite or PostgreSQL.
@@ -53,13 +61,13 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 	return &Store{
 		DB: d,
 		identityStore: identity.New(d, identity.Parts{
-			Ends:   []func(t *db.Tx, tenant string) error{dropBuildsOf, dropChatsOf, dropResourcesOf, dropCatalogOf},
-			Copies: []identity.TenantCopy{{What: "policies", Copy: copyPolicies}, {What: "quotas", Copy: copyQuotas}},
+			Ends:   []func(t *db.Tx, tenant string) error{dropBuildsOf, chat.DropOf, resource.DropOf, catalog.DropOf},
+			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
 		}),
-		policyStore:    newPolicyStore(d),
-		catalogStore:   newCatalogStore(d),
-		resourceStore:  newResourceStore(d),
-		chatStore:      newChatStore(d),
+		policyStore:    policy.New(d),
+		catalogStore:   catalog.New(d),
+		resourceStore:  resource.New(d),
+		chatStore:      chat.New(d),
 		clusterStore:   clusters,
 		healthStore:    newHealthStore(d, clusters),
 		buildStore:     newBuildStore(d),

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/policy"
 )
 
 // usageColumns are what usage is added up by.
@@ -58,7 +59,7 @@ func usageWhere(q app.UsageQuery) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
 	if q.Tenant != "" {
-		where = stoodSince
+		where = policy.StoodSince
 		args = []any{q.Tenant, q.Tenant, from, to}
 	}
 	where += ` AND (x.gone_at = 0 OR x.gone_at > x.made_at)` // clocks differ

@@ -1,4 +1,4 @@
-package store
+package policy
 
 import (
 	"context"
@@ -24,11 +24,11 @@ func scanReservation(row db.Scanner) (r keptReservation, err error) {
 	return r, err
 }
 
-// reserve takes what a cluster or a request needs, in the transaction that accepts it, or refuses with EQuota, reason quota.
+// Reserve takes what a cluster or a request needs, in the transaction that accepts it, or refuses with EQuota, reason quota.
 // It comes in place of what the same cluster has already, of which only the growth is held against limits; that of the same
 // request becomes the cluster's. Writes of all servers are serial, so nothing can come between the check and the write.
-func reserve(t *db.Tx, at time.Time, r app.Reservation) error {
-	had, err := reserved(t, r.Tenant, r.Cluster, r.Request)
+func Reserve(t *db.Tx, at time.Time, r app.Reservation) error {
+	had, err := Reserved(t, r.Tenant, r.Cluster, r.Request)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ const (
 	givenBack      = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
 )
 
-// reserved gives the reservation of a cluster or else of a request; nil for none.
-func reserved(t *db.Tx, tenant, cluster string, request int64) (*keptReservation, error) {
+// Reserved gives the reservation of a cluster or else of a request; nil for none.
+func Reserved(t *db.Tx, tenant, cluster string, request int64) (*keptReservation, error) {
 	r, err := scanReservation(t.Row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
 		cluster, request, tenant))
 	if db.IsNoRows(err) {
@@ -124,9 +124,9 @@ func keepReservation(t *db.Tx, id int64, r app.Reservation) error {
 	return nil
 }
 
-// giveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
+// GiveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
 // the other). Once more changes nothing.
-func giveBack(t *db.Tx, at time.Time, cluster string, request int64) error {
+func GiveBack(t *db.Tx, at time.Time, cluster string, request int64) error {
 	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+givenBack+`)`,
 		db.Micros(at), cluster, request); err != nil {
 		return err
@@ -176,7 +176,7 @@ func refuse(t *db.Tx, r app.Reservation, b *app.QuotaBreach, except int64) error
 }
 
 // Reservations implements app.QuotaStore.
-func (s *policyStore) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
+func (s *Store) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
 	list := []app.Reservation{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanReservation(row)

@@ -1,4 +1,4 @@
-package store
+package resource
 
 import (
 	"bytes"
@@ -21,13 +21,13 @@ import (
 
 // blobName gives a content a name that no other has had: what removes an old one can never take a new one away. Tenants stand in it as a
 // hash, since names of tenants may differ in nothing but case.
-func (s *resourceStore) blobName(tenant, hash string) string {
+func (s *Store) blobName(tenant, hash string) string {
 	sum := sha256.Sum256([]byte(tenant))
 	return app.BlobPrefix(s.InstallationID) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
 }
 
 // AnnounceBlob implements app.ResourceStore.
-func (s *resourceStore) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, most int64, at time.Time) (name string, err error) {
+func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, most int64, at time.Time) (name string, err error) {
 	files, err := packFiles(b.Files)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func packFiles(files []app.ResourceFile) ([]byte, error) {
 }
 
 // BlobFiles implements app.ResourceStore.
-func (s *resourceStore) BlobFiles(ctx context.Context, tenant, hash string) (files []app.ResourceFile, err error) {
+func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []app.ResourceFile, err error) {
 	var packed []byte
 	err = s.Row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
 	if db.IsNoRows(err) {
@@ -102,7 +102,7 @@ func errNoBlob(hash string) error {
 }
 
 // BlobName implements app.ResourceStore.
-func (s *resourceStore) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
+func (s *Store) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
 	err = s.Row(ctx, `SELECT name, size FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&name, &size)
 	if db.IsNoRows(err) {
 		return "", 0, errNoBlob(hash)
@@ -114,7 +114,7 @@ func (s *resourceStore) BlobName(ctx context.Context, tenant, hash string) (name
 }
 
 // BlobsOf implements app.ResourceStore.
-func (s *resourceStore) BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error) {
+func (s *Store) BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error) {
 	err = s.Row(ctx, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND state = 'here'`, tenant).Scan(&n, &size)
 	if err != nil {
 		return 0, 0, fmt.Errorf("store: contents: %w", err)
@@ -123,7 +123,7 @@ func (s *resourceStore) BlobsOf(ctx context.Context, tenant string) (n int, size
 }
 
 // HoldBlobs implements app.ResourceStore.
-func (s *resourceStore) HoldBlobs(ctx context.Context, tenant, provisioner string, hashes []string, at time.Time) error {
+func (s *Store) HoldBlobs(ctx context.Context, tenant, provisioner string, hashes []string, at time.Time) error {
 	hashes = slices.Compact(slices.Sorted(slices.Values(hashes)))
 	return s.Write(ctx, func(t *db.Tx) error {
 		var had []string
@@ -142,8 +142,8 @@ func (s *resourceStore) HoldBlobs(ctx context.Context, tenant, provisioner strin
 	})
 }
 
-// useResources notes what a cluster's new definition needs, and refuses what is not there any more.
-func useResources(t *db.Tx, tenant, cluster string, services map[string]*app.Service, fresh bool) error {
+// Use notes what a cluster's new definition needs, and refuses what is not there any more.
+func Use(t *db.Tx, tenant, cluster string, services map[string]*app.Service, fresh bool) error {
 	if !fresh {
 		if err := t.Exec(`UPDATE resource_uses SET standing = 0 WHERE cluster = ? AND standing = 1`, cluster); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package store
+package catalog
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 )
 
 // RecordCatalog implements app.CatalogStore.
-func (s *catalogStore) RecordCatalog(ctx context.Context, versions []app.CatalogVersion) (written int, err error) {
+func (s *Store) RecordCatalog(ctx context.Context, versions []app.CatalogVersion) (written int, err error) {
 	type entry struct{ kind, name string }
 	type last struct {
 		number int
@@ -59,16 +59,16 @@ func (s *catalogStore) RecordCatalog(ctx context.Context, versions []app.Catalog
 }
 
 // CatalogVersions implements app.CatalogStore.
-func (s *catalogStore) CatalogVersions(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
+func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `text`, kind, name)
 }
 
 // CatalogHashes implements app.CatalogStore.
-func (s *catalogStore) CatalogHashes(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
+func (s *Store) CatalogHashes(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `''`, kind, name)
 }
 
-func (s *catalogStore) catalogVersions(ctx context.Context, text, kind, name string) ([]app.CatalogVersion, error) {
+func (s *Store) catalogVersions(ctx context.Context, text, kind, name string) ([]app.CatalogVersion, error) {
 	list := []app.CatalogVersion{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		v := app.CatalogVersion{Kind: kind, Name: name}

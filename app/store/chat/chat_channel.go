@@ -1,4 +1,4 @@
-package store
+package chat
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const channelByID = `SELECT ` + channelColumns + ` FROM chat_channels c WHERE c.
 const mostChannels = 1000
 
 // SaveChannel implements app.ChatWorkspaceStore.
-func (s *chatStore) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChannel) (is app.ChatChannel, err error) {
+func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChannel) (is app.ChatChannel, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		is = c
 		var before any
@@ -91,7 +91,7 @@ func dropApprovalsAt(t *db.Tx, kind, team, channel, except string) error {
 }
 
 // DropChannel implements app.ChatWorkspaceStore.
-func (s *chatStore) DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error {
+func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := scanChannel(t.Row(channelByID, kind, team, channel))
 		if err != nil {
@@ -112,12 +112,12 @@ func (s *chatStore) DropChannel(ctx context.Context, who app.Actor, kind, team, 
 }
 
 // Channel implements app.ChatWorkspaceStore.
-func (s *chatStore) Channel(ctx context.Context, kind, team, channel string) (app.ChatChannel, error) {
+func (s *Store) Channel(ctx context.Context, kind, team, channel string) (app.ChatChannel, error) {
 	return scanChannel(s.Row(ctx, channelByID, kind, team, channel))
 }
 
 // SetApprovals implements app.ChatWorkspaceStore. Requests that are shown elsewhere are shown anew at the new place.
-func (s *chatStore) SetApprovals(ctx context.Context, who app.Actor, p app.ChatApprovals) error {
+func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p app.ChatApprovals) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var before, after any
 		was, err := scanApprovals(t.Row(approvalsOf, p.Tenant))
@@ -160,12 +160,12 @@ func scanApprovals(row db.Scanner) (p app.ChatApprovals, err error) {
 }
 
 // Approvals implements app.ChatWorkspaceStore.
-func (s *chatStore) Approvals(ctx context.Context, tenant string) (app.ChatApprovals, error) {
+func (s *Store) Approvals(ctx context.Context, tenant string) (app.ChatApprovals, error) {
 	return scanApprovals(s.Row(ctx, approvalsOf, tenant))
 }
 
-// dropChatsOf takes what a tenant has of chats.
-func dropChatsOf(t *db.Tx, tenant string) error {
+// DropOf takes what a tenant has of chats.
+func DropOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err

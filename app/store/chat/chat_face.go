@@ -1,4 +1,4 @@
-package store
+package chat
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 const mostLookedThrough = 500
 
 // GatherChat implements app.ChatFaceStore. Where nothing has happened it writes nothing.
-func (s *chatStore) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
+func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	for {
 		var some bool
 		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
@@ -195,7 +195,7 @@ func gatherEvents(t *db.Tx, kind string, now time.Time) error {
 }
 
 // ChatTells implements app.ChatFaceStore.
-func (s *chatStore) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
+func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
 	var list []app.ChatTell
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ChatTell
@@ -217,7 +217,7 @@ func (s *chatStore) ChatTells(ctx context.Context, kind, team string, now time.T
 }
 
 // BeginTell implements app.ChatFaceStore.
-func (s *chatStore) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
+func (s *Store) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
 			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, db.Micros(until), db.Micros(now), c.ID, c.Tries, db.Micros(now))
@@ -228,14 +228,14 @@ func (s *chatStore) BeginTell(ctx context.Context, c app.ChatTell, now, until ti
 }
 
 // EndTell implements app.ChatFaceStore.
-func (s *chatStore) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
+func (s *Store) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 
 // SaveHome implements app.ChatFaceStore.
-func (s *chatStore) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
+func (s *Store) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, person) DO UPDATE SET tenant = excluded.tenant, user_name = excluded.user_name, shown = excluded.shown,
@@ -245,7 +245,7 @@ func (s *chatStore) SaveHome(ctx context.Context, h app.ChatHome, since time.Tim
 }
 
 // StaleHomes implements app.ChatFaceStore.
-func (s *chatStore) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
+func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
 	var list []app.ChatHome
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var h app.ChatHome
@@ -260,7 +260,7 @@ func (s *chatStore) StaleHomes(ctx context.Context, kind, team string, opened ti
 }
 
 // DropHome implements app.ChatFaceStore.
-func (s *chatStore) DropHome(ctx context.Context, kind, team, person string) error {
+func (s *Store) DropHome(ctx context.Context, kind, team, person string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)
 	})

@@ -1,4 +1,4 @@
-package store
+package chat
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // ChatOnce implements app.ChatStore.
-func (s *chatStore) ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error) {
+func (s *Store) ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		first = true
 		if err := t.Exec(`DELETE FROM chat_once WHERE at < ?`, db.Micros(before)); err != nil {
@@ -28,7 +28,7 @@ func (s *chatStore) ChatOnce(ctx context.Context, keys []string, now, before tim
 }
 
 // SaveCard implements app.ChatStore.
-func (s *chatStore) SaveCard(ctx context.Context, c app.ChatCard, before time.Time) error {
+func (s *Store) SaveCard(ctx context.Context, c app.ChatCard, before time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_cards WHERE at < ?`, db.Micros(before)); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (s *chatStore) SaveCard(ctx context.Context, c app.ChatCard, before time.Ti
 }
 
 // Cards implements app.ChatStore.
-func (s *chatStore) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCard, error) {
+func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]app.ChatCard, error) {
 	var list []app.ChatCard
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ChatCard
@@ -57,7 +57,7 @@ func (s *chatStore) Cards(ctx context.Context, kind string, limit int) ([]app.Ch
 }
 
 // ShownCard implements app.ChatStore.
-func (s *chatStore) ShownCard(ctx context.Context, c app.ChatCard) error {
+func (s *Store) ShownCard(ctx context.Context, c app.ChatCard) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if c.Message != "" {
 			if err := t.Exec(`INSERT INTO chat_places (kind, team, tenant, cluster, channel, message) SELECT kind, team, tenant, cluster, ?, ? FROM chat_cards WHERE id = ?
@@ -71,7 +71,7 @@ func (s *chatStore) ShownCard(ctx context.Context, c app.ChatCard) error {
 }
 
 // SaveAsk implements app.ChatStore.
-func (s *chatStore) SaveAsk(ctx context.Context, a app.ChatAsk) error {
+func (s *Store) SaveAsk(ctx context.Context, a app.ChatAsk) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
 			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, db.Micros(a.At), a.Request, a.Tenant); err != nil {
@@ -87,12 +87,12 @@ func (s *chatStore) SaveAsk(ctx context.Context, a app.ChatAsk) error {
 			return err
 		}
 		// It was decided on faster than this was noted.
-		return askEnded(t, a.Request, a.Tenant, cluster, status, a.At)
+		return AskEnded(t, a.Request, a.Tenant, cluster, status, a.At)
 	})
 }
 
-// askEnded makes the card of a request that runs now, where it was asked for, and forgets where that was.
-func askEnded(t *db.Tx, request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
+// AskEnded makes the card of a request that runs now, where it was asked for, and forgets where that was.
+func AskEnded(t *db.Tx, request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
 	if status == app.RequestAccepted {
 		if err := t.Exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at)
 			SELECT a.kind, a.team, a.tenant, o.cluster, o.id, a.channel, a.person, ? FROM chat_asks a JOIN operations o ON o.tenant = a.tenant
@@ -105,6 +105,6 @@ func askEnded(t *db.Tx, request int64, tenant, cluster string, status app.Reques
 }
 
 // DropCard implements app.ChatStore.
-func (s *chatStore) DropCard(ctx context.Context, id int64) error {
+func (s *Store) DropCard(ctx context.Context, id int64) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Exec(`DELETE FROM chat_cards WHERE id = ?`, id) })
 }

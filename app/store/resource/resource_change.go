@@ -1,4 +1,4 @@
-package store
+package resource
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 func versioned(id app.ResourceID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
 
 // AddResourceVersion implements app.ResourceStore.
-func (s *resourceStore) AddResourceVersion(ctx context.Context, who app.Actor, p app.ResourcePush, b app.Blob, name string, at time.Time) (v app.ResourceVersion, added bool, err error) {
+func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.ResourcePush, b app.Blob, name string, at time.Time) (v app.ResourceVersion, added bool, err error) {
 	source, err := json.Marshal(p.Source)
 	if err != nil {
 		return v, false, fmt.Errorf("store: resource: %w", err)
@@ -90,7 +90,7 @@ func resourceFor(t *db.Tx, tenant string, p app.ResourcePush, at time.Time) (row
 }
 
 // StageResource implements app.ResourceStore.
-func (s *resourceStore) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *Store) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error { return stage(t, who, id, number, at) })
 }
 
@@ -109,7 +109,7 @@ func stage(t *db.Tx, who app.Actor, id app.ResourceID, number int64, at time.Tim
 }
 
 // RecallResource implements app.ResourceStore.
-func (s *resourceStore) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *Store) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil || !slated {
@@ -123,7 +123,7 @@ func (s *resourceStore) RecallResource(ctx context.Context, who app.Actor, id ap
 }
 
 // SyncResources implements app.ResourceStore.
-func (s *resourceStore) SyncResources(ctx context.Context, who app.Actor, f app.ResourceFilter, dry bool, at time.Time) (out app.ResourceSync, err error) {
+func (s *Store) SyncResources(ctx context.Context, who app.Actor, f app.ResourceFilter, dry bool, at time.Time) (out app.ResourceSync, err error) {
 	where, args := whichResources(who.Tenant, f)
 	query := `SELECT r.id, r.family, r.member, r.kind, r.name, CAST(sum(v.number * v.live) AS BIGINT), CAST(sum(v.number * v.slated) AS BIGINT)
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.live + v.slated > 0
@@ -178,7 +178,7 @@ func clipped(s string, most int) string {
 }
 
 // DeleteResourceVersion implements app.ResourceStore.
-func (s *resourceStore) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil {
@@ -199,8 +199,8 @@ func (s *resourceStore) DeleteResourceVersion(ctx context.Context, who app.Actor
 	})
 }
 
-// dropResourcesOf takes all versions of a tenant that is deleted out of use; their contents are swept.
-func dropResourcesOf(t *db.Tx, tenant string) error {
+// DropOf takes all versions of a tenant that is deleted out of use; their contents are swept.
+func DropOf(t *db.Tx, tenant string) error {
 	if err := t.Exec(`UPDATE resource_versions SET live = 0, slated = 0, deleted_at = made_at WHERE tenant = ? AND deleted_at = 0`, tenant); err != nil {
 		return err
 	}

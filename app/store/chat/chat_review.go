@@ -1,4 +1,4 @@
-package store
+package chat
 
 import (
 	"context"
@@ -13,7 +13,7 @@ const unshown = ` FROM chat_approvals a JOIN requests r ON r.tenant = a.tenant A
 	WHERE a.kind = ? AND NOT EXISTS (SELECT 1 FROM chat_reviews c WHERE c.request = r.id)`
 
 // OpenReviews implements app.ChatReviewStore. Mostly there is nothing to write.
-func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before time.Time) error {
+func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.Time) error {
 	var n, old int
 	if err := s.Row(ctx, `SELECT count(*)`+unshown, kind).Scan(&n); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *chatStore) OpenReviews(ctx context.Context, kind string, now, before ti
 }
 
 // ChatReviews implements app.ChatReviewStore.
-func (s *chatStore) ChatReviews(ctx context.Context, kind, team string, limit int) ([]app.ChatReview, error) {
+func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]app.ChatReview, error) {
 	var list []app.ChatReview
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var c app.ChatReview
@@ -71,7 +71,7 @@ func (s *chatStore) ChatReviews(ctx context.Context, kind, team string, limit in
 }
 
 // ShownReview implements app.ChatReviewStore.
-func (s *chatStore) ShownReview(ctx context.Context, c app.ChatReview, ended bool) error {
+func (s *Store) ShownReview(ctx context.Context, c app.ChatReview, ended bool) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,
 			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), db.Flag(ended), c.ID)

@@ -1,4 +1,4 @@
-package store
+package chat
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func chatAccessPlace(kind, team string) string  { return "chat_access/" + kind +
 func chatRefreshPlace(kind, team string) string { return "chat_refresh/" + kind + "/" + team }
 
 // sealChat seals the tokens of a workspace.
-func (s *chatStore) sealChat(kind, team string, k app.ChatTokens) (access, refresh []byte) {
+func (s *Store) sealChat(kind, team string, k app.ChatTokens) (access, refresh []byte) {
 	return s.Seal([]byte(k.Access), chatAccessPlace(kind, team)), s.Seal([]byte(k.Refresh), chatRefreshPlace(kind, team))
 }
 
@@ -34,7 +34,7 @@ func scanWorkspace(row db.Scanner) (w app.ChatWorkspace, err error) {
 }
 
 // SaveChatInstall implements app.ChatWorkspaceStore.
-func (s *chatStore) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInstall) error {
+func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInstall) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_installs WHERE expires_at < ?`, db.Micros(i.At.Add(-24*time.Hour))); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (s *chatStore) SaveChatInstall(ctx context.Context, hash []byte, i app.Chat
 }
 
 // UseChatInstall implements app.ChatWorkspaceStore.
-func (s *chatStore) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
+func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var i app.ChatInstall
 		var expires, used int64
@@ -75,7 +75,7 @@ func workspace(t *db.Tx, kind, team string) (app.ChatWorkspace, error) {
 }
 
 // SaveWorkspace implements app.ChatWorkspaceStore.
-func (s *chatStore) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
+func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := identity.TenantOpen(t, w.Tenant); err != nil {
@@ -114,7 +114,7 @@ func (s *chatStore) SaveWorkspace(ctx context.Context, who app.Actor, w app.Chat
 }
 
 // SaveFixedWorkspace implements app.ChatWorkspaceStore.
-func (s *chatStore) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
+func (s *Store) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
@@ -160,7 +160,7 @@ func dropChatShown(t *db.Tx, kind, team string) error {
 }
 
 // Workspaces implements app.ChatWorkspaceStore.
-func (s *chatStore) Workspaces(ctx context.Context, kind, tenant string) ([]app.ChatWorkspace, error) {
+func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]app.ChatWorkspace, error) {
 	list := []app.ChatWorkspace{}
 	at := map[string]int{}
 	where, args := `w.kind = ?`, []any{kind}
@@ -188,7 +188,7 @@ func (s *chatStore) Workspaces(ctx context.Context, kind, tenant string) ([]app.
 }
 
 // Workspace implements app.ChatWorkspaceStore.
-func (s *chatStore) Workspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error) {
+func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error) {
 	w, err := scanWorkspace(s.Row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 	if app.CodeOf(err) == app.ENotFound && enterprise != "" && enterprise != team {
 		return s.Workspace(ctx, kind, enterprise, "")
@@ -197,7 +197,7 @@ func (s *chatStore) Workspace(ctx context.Context, kind, team, enterprise string
 }
 
 // ChangeWorkspace implements app.ChatWorkspaceStore.
-func (s *chatStore) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
+func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
 		if err != nil {
@@ -213,7 +213,7 @@ func (s *chatStore) ChangeWorkspace(ctx context.Context, who app.Actor, kind, te
 }
 
 // EndWorkspace implements app.ChatWorkspaceStore.
-func (s *chatStore) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
+func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
 		if app.CodeOf(err) == app.ENotFound || err == nil && was.State == state {
@@ -243,7 +243,7 @@ func (s *chatStore) EndWorkspace(ctx context.Context, who app.Actor, kind, team 
 }
 
 // NoteWorkspace implements app.ChatWorkspaceStore.
-func (s *chatStore) NoteWorkspace(ctx context.Context, kind, team string, h app.ChatHealth) error {
+func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h app.ChatHealth) error {
 	var sets []string
 	var args []any
 	set := func(text string, a ...any) { sets, args = append(sets, text), append(args, a...) }

@@ -1,4 +1,4 @@
-package store
+package policy
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestMoneyIsFoundByIndexes(t *testing.T) {
 	for query, indexes := range map[string][]string{
 		`SELECT r.id FROM reservations r WHERE ` + itsReservation:                                 {"reservation_of_a_cluster", "reservation_of_a_request"},
 		`SELECT count(*) FROM reservations r WHERE r.tenant = ? AND r.ended_at = 0 AND r.id <> ?`: {"live_reservations"},
-		`SELECT 1 FROM resources x WHERE ` + stoodSince:                                           {"resources_by_end"},
+		`SELECT 1 FROM resources x WHERE ` + StoodSince:                                           {"resources_by_end"},
 		`UPDATE reservations SET ended_at = ? WHERE ` + givenBack:                                 {"reservation_of_a_cluster", "reservation_of_a_request"},
 	} {
 		dbtest.FindsBy(t, d, query, indexes...)

@@ -1,4 +1,4 @@
-package store
+package chat
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // WorkspaceTokens implements app.ChatWorkspaceStore.
-func (s *chatStore) WorkspaceTokens(ctx context.Context, kind, team string) (k app.ChatTokens, err error) {
+func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k app.ChatTokens, err error) {
 	var access, refresh []byte
 	var expires int64
 	err = s.Row(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
@@ -37,7 +37,7 @@ func (s *chatStore) WorkspaceTokens(ctx context.Context, kind, team string) (k a
 }
 
 // HoldRefresh implements app.ChatWorkspaceStore.
-func (s *chatStore) HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (mine bool, err error) {
+func (s *Store) HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_workspaces SET holder = ?, held_until = ? WHERE kind = ? AND team = ? AND version = ? AND held_until <= ?`,
 			holder, db.Micros(until), kind, team, version, db.Micros(now))
@@ -48,7 +48,7 @@ func (s *chatStore) HoldRefresh(ctx context.Context, kind, team string, version 
 }
 
 // Refreshed implements app.ChatWorkspaceStore.
-func (s *chatStore) Refreshed(ctx context.Context, kind, team string, version int64, k app.ChatTokens, at time.Time) error {
+func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64, k app.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(kind, team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_workspaces SET access = ?, refresh = ?, expires_at = ?, version = version + 1, holder = '', held_until = 0, changed_at = ?
@@ -61,7 +61,7 @@ func (s *chatStore) Refreshed(ctx context.Context, kind, team string, version in
 }
 
 // WorkspacesDue implements app.ChatWorkspaceStore.
-func (s *chatStore) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []app.ChatWorkspace, err error) {
+func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []app.ChatWorkspace, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		w, err := scanWorkspace(row)
 		list = append(list, w)
@@ -72,7 +72,7 @@ func (s *chatStore) WorkspacesDue(ctx context.Context, kind string, before time.
 }
 
 // NoteLink implements app.ChatWorkspaceStore.
-func (s *chatStore) NoteLink(ctx context.Context, l app.ChatLink) error {
+func (s *Store) NoteLink(ctx context.Context, l app.ChatLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_links WHERE seen_at < ?`, db.Micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (s *chatStore) NoteLink(ctx context.Context, l app.ChatLink) error {
 }
 
 // ChatLinks implements app.ChatWorkspaceStore.
-func (s *chatStore) ChatLinks(ctx context.Context, kind string, since time.Time) ([]app.ChatLink, error) {
+func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]app.ChatLink, error) {
 	list := []app.ChatLink{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var l app.ChatLink
@@ -98,7 +98,7 @@ func (s *chatStore) ChatLinks(ctx context.Context, kind string, since time.Time)
 }
 
 // LinkByEmail implements app.ChatStore; the whole check is made in the transaction that links.
-func (s *chatStore) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
+func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		linked = false
 		if _, _, err := identity.ScanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {

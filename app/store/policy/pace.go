@@ -1,4 +1,4 @@
-package store
+package policy
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func addPaceKey(kinds []app.PaceKey) func([]any, int) []any {
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
 // Paces implements app.PaceStore. Each kind is found by an index.
-func (s *policyStore) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error) {
+func (s *Store) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error) {
 	known := app.Paces{}
 	of := make(map[[2]string]app.PaceKey, len(kinds))
 	for _, k := range kinds {
@@ -52,7 +52,7 @@ func (s *policyStore) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces
 }
 
 // DropPaces implements app.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
-func (s *policyStore) DropPaces(ctx context.Context, before time.Time) (int, error) {
+func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := s.Write(ctx, func(t *db.Tx) (err error) {
 		n, err = t.Count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.KeepBatch)
@@ -61,8 +61,8 @@ func (s *policyStore) DropPaces(ctx context.Context, before time.Time) (int, err
 	return int(n), err
 }
 
-// pacesOf gives the rows of kinds, and makes those that there are not, the widest first.
-func pacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
+// PacesOf gives the rows of kinds, and makes those that there are not, the widest first.
+func PacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil
 	}
@@ -143,12 +143,12 @@ func makePaces(t *db.Tx, now time.Time, kinds []app.PaceKey, rows map[app.PaceKe
 	return findPaces(t, kinds, rows)
 }
 
-// pacing is what the attempts of a set took, by the row of their kind, in the order of their reports.
-type pacing map[int64][]app.Paced
+// Pacing is what the attempts of a set took, by the row of their kind, in the order of their reports.
+type Pacing map[int64][]app.Paced
 
-// note takes an attempt in that has just ended. One that was told to stop, or that tried nothing, says nothing about how long its
+// Note takes an attempt in that has just ended. One that was told to stop, or that tried nothing, says nothing about how long its
 // step takes; nor does one whose machine stood ready.
-func (p pacing) note(set *ledger.Set, st *ledger.Step, f app.Finish) {
+func (p Pacing) Note(set *ledger.Set, st *ledger.Step, f app.Finish) {
 	if st.Pace == 0 || st.StartedAt.IsZero() || f.Pooled || f.Err != nil && (f.Retry.Free || set.Operation(st.Operation).Status == app.OperationCancelling) {
 		return
 	}
@@ -165,9 +165,9 @@ type paceRow struct {
 const widthsOfPaces = `) SELECT p.id, p.wider, p.widest, ` + paceColumns + ` FROM f CROSS JOIN paces n CROSS JOIN paces p
 	WHERE n.id = f.i AND p.id IN (n.id, n.wider, n.widest)`
 
-// savePaces takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
+// SavePaces takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
 // attempts of a set. Kinds that were forgotten meanwhile stay so.
-func savePaces(t *db.Tx, now time.Time, took pacing) error {
+func SavePaces(t *db.Tx, now time.Time, took Pacing) error {
 	if len(took) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package store
+package resource
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const needed = `(EXISTS (SELECT 1 FROM resource_versions v WHERE v.tenant = b.te
 	OR EXISTS (SELECT 1 FROM resource_uses u JOIN clusters c ON c.id = u.cluster WHERE u.tenant = b.tenant AND u.hash = b.hash AND c.deleted_at = 0))`
 
 // IdleBlobs implements app.ResourceStore.
-func (s *resourceStore) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []app.GoingBlob, err error) {
+func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []app.GoingBlob, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		going = nil
 		if err := t.Exec(`DELETE FROM resource_uses WHERE cluster IN (SELECT id FROM clusters WHERE deleted_at > 0)`); err != nil {
@@ -43,14 +43,14 @@ func (s *resourceStore) IdleBlobs(ctx context.Context, since, now time.Time, lim
 }
 
 // BlobGone implements app.ResourceStore.
-func (s *resourceStore) BlobGone(ctx context.Context, b app.GoingBlob) error {
+func (s *Store) BlobGone(ctx context.Context, b app.GoingBlob) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM resource_blobs WHERE tenant = ? AND hash = ? AND name = ? AND state = 'going'`, b.Tenant, b.Hash, b.Name)
 	})
 }
 
 // StrayBlobs implements app.ResourceStore.
-func (s *resourceStore) StrayBlobs(ctx context.Context, names []string, since, now time.Time) (strays []string, err error) {
+func (s *Store) StrayBlobs(ctx context.Context, names []string, since, now time.Time) (strays []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package store
+package policy
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant stri
 }
 
 // SetQuota implements app.QuotaStore.
-func (s *policyStore) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
+func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, q.Scope, q.Name)
 		if err != nil {
@@ -72,7 +72,7 @@ func (s *policyStore) SetQuota(ctx context.Context, who app.Actor, q app.Quota) 
 }
 
 // DeleteQuota implements app.QuotaStore.
-func (s *policyStore) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
+func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, scope, name)
 		if err != nil {
@@ -119,7 +119,7 @@ type quotaLook struct {
 	end  func() // call it when done
 }
 
-func (s *policyStore) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
+func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (s *policyStore) lookAtQuotas(ctx context.Context, tenant string, now time.
 }
 
 // QuotaLines implements app.QuotaStore.
-func (s *policyStore) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
+func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
@@ -150,12 +150,12 @@ func (s *policyStore) QuotaLines(ctx context.Context, tenant, owner string, grou
 }
 
 // QuotaLimits implements app.QuotaStore.
-func (s *policyStore) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
+func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
 	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant)
 }
 
 // Quotas implements app.QuotaStore.
-func (s *policyStore) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
+func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
@@ -324,8 +324,8 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 	return err
 }
 
-// stoodSince finds the machines of a tenant that stood at some time since one moment and before another.
-const stoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
+// StoodSince finds the machines of a tenant that stood at some time since one moment and before another.
+const StoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
 
 // spent gives what machines have cost since a moment. It is asked in parts that an index alone can answer each.
 func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
@@ -359,8 +359,8 @@ func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (
 	return cost / float64(time.Hour.Microseconds()), nil
 }
 
-// copyQuotas leaves out those of single users, who have no account in the new tenant.
-func copyQuotas(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
+// CopyQuotas leaves out those of single users, who have no account in the new tenant.
+func CopyQuotas(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 	return t.Exec(`INSERT INTO quotas (tenant, scope, name, clusters, nodes, cpu, per_hour, per_month, changed_at, changed_by)
 		SELECT ?, scope, name, clusters, nodes, cpu, per_hour, per_month, ?, ? FROM quotas WHERE tenant = ? AND scope <> 'user'`,
 		to, db.Micros(at), who.Name(), from)

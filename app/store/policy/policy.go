@@ -1,4 +1,4 @@
-package store
+package policy
 
 import (
 	"context"
@@ -29,18 +29,18 @@ func scanPolicy(row db.Scanner) (p app.Policy, err error) {
 }
 
 // Policies implements app.PolicyStore.
-func (s *policyStore) Policies(ctx context.Context, tenant string) ([]app.Policy, error) {
+func (s *Store) Policies(ctx context.Context, tenant string) ([]app.Policy, error) {
 	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, tenant)
 	app.SortPolicies(list)
 	return list, err
 }
 
 // PolicyVersions implements app.PolicyStore.
-func (s *policyStore) PolicyVersions(ctx context.Context, tenant, name string) ([]app.Policy, error) {
+func (s *Store) PolicyVersions(ctx context.Context, tenant, name string) ([]app.Policy, error) {
 	return s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? ORDER BY version DESC LIMIT 1000`, tenant, name)
 }
 
-func (s *policyStore) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
+func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
 	list := []app.Policy{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPolicy(row)
@@ -51,7 +51,7 @@ func (s *policyStore) policies(ctx context.Context, query string, args ...any) (
 }
 
 // SavePolicy implements app.PolicyStore.
-func (s *policyStore) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
+func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, p.Name)
 		if err != nil {
@@ -107,7 +107,7 @@ func savePolicy(t *db.Tx, p app.Policy, had *app.Policy, who app.Actor, now time
 }
 
 // DeletePolicy implements app.PolicyStore.
-func (s *policyStore) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
+func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, name)
 		if err != nil {
@@ -123,7 +123,7 @@ func (s *policyStore) DeletePolicy(ctx context.Context, name string, who app.Act
 }
 
 // TimeZone implements app.PolicyStore.
-func (s *policyStore) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
+func (s *Store) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
 	err = s.Row(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
 	if db.IsNoRows(err) {
 		return "UTC", nil
@@ -135,7 +135,7 @@ func (s *policyStore) TimeZone(ctx context.Context, tenant string) (zone string,
 }
 
 // SetTimeZone implements app.PolicyStore.
-func (s *policyStore) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
+func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var before any
 		var had string
@@ -152,8 +152,8 @@ func (s *policyStore) SetTimeZone(ctx context.Context, who app.Actor, zone strin
 	})
 }
 
-// copyPolicies begins each policy that stands with its first version.
-func copyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
+// CopyPolicies begins each policy that stands with its first version.
+func CopyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 	var policies []app.Policy
 	err := t.Each(func(row db.Scanner) error {
 		var text []byte

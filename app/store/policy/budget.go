@@ -1,4 +1,4 @@
-package store
+package policy
 
 import (
 	"context"
@@ -91,7 +91,7 @@ func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, be
 }
 
 // TellBudgets implements app.QuotaStore. Only what has reached a level that is not told of is written.
-func (s *policyStore) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
+func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
 	tenants := []string{}
 	if err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
@@ -111,7 +111,7 @@ func (s *policyStore) TellBudgets(ctx context.Context, now time.Time) (told int,
 	return told, nil
 }
 
-func (s *policyStore) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
+func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
 	due, err := s.budgetsDue(ctx, tenant, now)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -128,7 +128,7 @@ func (s *policyStore) tellBudgetsOf(ctx context.Context, tenant string, now time
 }
 
 // budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
-func (s *policyStore) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
+func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package store
+package catalog
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func scanEntry(row db.Scanner) (app.CatalogRevision, error) {
 }
 
 // OwnCatalogRevision implements app.OwnCatalogStore.
-func (s *catalogStore) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
+func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
 	err = s.Row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
 	if db.IsNoRows(err) {
 		return 0, nil
@@ -31,7 +31,7 @@ func (s *catalogStore) OwnCatalogRevision(ctx context.Context, tenant string) (r
 
 // OwnCatalog implements app.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
-func (s *catalogStore) OwnCatalog(ctx context.Context, tenant string) (list []app.CatalogRevision, revision int64, err error) {
+func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []app.CatalogRevision, revision int64, err error) {
 	list = []app.CatalogRevision{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
@@ -45,7 +45,7 @@ func (s *catalogStore) OwnCatalog(ctx context.Context, tenant string) (list []ap
 }
 
 // OwnProviders implements app.OwnCatalogStore.
-func (s *catalogStore) OwnProviders(ctx context.Context) (map[string][]app.CatalogRevision, error) {
+func (s *Store) OwnProviders(ctx context.Context) (map[string][]app.CatalogRevision, error) {
 	by := map[string][]app.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
@@ -68,7 +68,7 @@ func (w withFirst) Scan(dest ...any) error {
 }
 
 // OwnCatalogHistory implements app.OwnCatalogStore.
-func (s *catalogStore) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]app.CatalogRevision, error) {
+func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]app.CatalogRevision, error) {
 	list := []app.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
@@ -79,7 +79,7 @@ func (s *catalogStore) OwnCatalogHistory(ctx context.Context, tenant string, k a
 }
 
 // OwnCatalogVersion implements app.OwnCatalogStore.
-func (s *catalogStore) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (app.CatalogRevision, error) {
+func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (app.CatalogRevision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
@@ -89,7 +89,7 @@ func (s *catalogStore) OwnCatalogVersion(ctx context.Context, tenant string, k a
 }
 
 // SaveOwnCatalog implements app.OwnCatalogStore.
-func (s *catalogStore) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCatalogSave) (revision int64, err error) {
+func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		latest := map[app.CatalogKey]app.CatalogRevision{}
 		head := int64(0)
@@ -186,7 +186,7 @@ func freeAccount(t *db.Tx, tenant, provider string) error {
 }
 
 // ProviderUse implements app.OwnCatalogStore.
-func (s *catalogStore) ProviderUse(ctx context.Context, tenant, provider string) (app.ProviderUse, error) {
+func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (app.ProviderUse, error) {
 	return providerUse(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, provider)
 }
 
@@ -224,7 +224,7 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 }
 
 // CatalogUse implements app.OwnCatalogStore.
-func (s *catalogStore) CatalogUse(ctx context.Context, tenant string) (app.CatalogUse, error) {
+func (s *Store) CatalogUse(ctx context.Context, tenant string) (app.CatalogUse, error) {
 	u := app.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var template, provider string
@@ -246,7 +246,7 @@ const lastTemplates = `SELECT v.name, v.number, v.hash FROM catalog_templates v 
 	AND v.number = (SELECT max(w.number) FROM catalog_templates w WHERE w.tenant = v.tenant AND w.name = v.name)`
 
 // RecordTemplates implements app.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
-func (s *catalogStore) RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error {
+func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error {
 	had := map[string]string{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var name string
@@ -289,7 +289,7 @@ func recordTemplates(t *db.Tx, tenant string, versions []app.CatalogVersion) err
 }
 
 // TemplateHistory implements app.OwnCatalogStore.
-func (s *catalogStore) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error) {
+func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error) {
 	column := `''`
 	if text {
 		column = `text`
@@ -312,8 +312,8 @@ func (s *catalogStore) TemplateHistory(ctx context.Context, tenant, name string,
 	return list, err
 }
 
-// sameProvider refuses a cluster whose provider's entry has changed since it was worked out: its machines would be made elsewhere.
-func sameProvider(t *db.Tx, tenant, provider string, asOf int64) error {
+// SameProvider refuses a cluster whose provider's entry has changed since it was worked out: its machines would be made elsewhere.
+func SameProvider(t *db.Tx, tenant, provider string, asOf int64) error {
 	var revision int64
 	err := t.Row(`SELECT revision FROM catalog_entries WHERE latest = 1 AND kind = 'provider' AND tenant = ? AND name = ?`, tenant, provider).Scan(&revision)
 	if db.IsNoRows(err) || err == nil && revision <= asOf {
@@ -326,8 +326,8 @@ func sameProvider(t *db.Tx, tenant, provider string, asOf int64) error {
 		Hint: "Look at the preview again, and ask anew."}
 }
 
-// dropCatalogOf drops a tenant's own entries. What looks after accounts is told by the revision of all.
-func dropCatalogOf(t *db.Tx, tenant string) error {
+// DropOf drops a tenant's own entries. What looks after accounts is told by the revision of all.
+func DropOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"catalog_entries", "catalog_templates", "catalog_heads"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err

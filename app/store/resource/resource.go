@@ -1,4 +1,4 @@
-package store
+package resource
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func whichResources(tenant string, f app.ResourceFilter) (where string, args []a
 }
 
 // ResourceInfos implements app.ResourceStore.
-func (s *resourceStore) ResourceInfos(ctx context.Context, tenant string, f app.ResourceFilter) ([]app.ResourceInfo, error) {
+func (s *Store) ResourceInfos(ctx context.Context, tenant string, f app.ResourceFilter) ([]app.ResourceInfo, error) {
 	where, args := whichResources(tenant, f)
 	if f.After != "" {
 		id, err := app.ParseResourceID(f.After)
@@ -59,7 +59,7 @@ func (s *resourceStore) ResourceInfos(ctx context.Context, tenant string, f app.
 const mostVersions = 500
 
 // ResourceInfo implements app.ResourceStore.
-func (s *resourceStore) ResourceInfo(ctx context.Context, tenant string, id app.ResourceID) (app.ResourceInfo, error) {
+func (s *Store) ResourceInfo(ctx context.Context, tenant string, id app.ResourceID) (app.ResourceInfo, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
 		return app.ResourceInfo{}, err
@@ -170,7 +170,7 @@ func versionRow(t *db.Tx, tenant string, id app.ResourceID, number int64) (row i
 
 // PinResources implements app.ResourceStore. One statement reads all, so that of two resources that a sync put into use together
 // nobody gets one without the other.
-func (s *resourceStore) PinResources(ctx context.Context, tenant string, refs []app.AutomatorRef) ([]app.PinnedResource, error) {
+func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.AutomatorRef) ([]app.PinnedResource, error) {
 	type found struct {
 		member string
 		ref    app.ResourceRef
