@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/build"
 	"muster/app/store/catalog"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/health"
 	"muster/app/store/identity"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
@@ -50,7 +53,7 @@ func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Opera
 			Hint: "People call clusters by name or by id. Choose another name, or ask again."}
 	}
 	if c.Visibility == "" {
-		if c.Visibility, err = visibilityOf(t.Row(defaultVisibility, c.Tenant)); err != nil {
+		if c.Visibility, err = cluster.VisibilityOf(t.Row(cluster.DefaultVisibility, c.Tenant)); err != nil {
 			return op, err
 		}
 	}
@@ -75,7 +78,7 @@ func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Opera
 		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
 			Hint: "Choose another name, or delete that one first."}
 	}
-	if err := beginLease(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
+	if err := cluster.BeginLease(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
 		return op, err
 	}
 	if err := s.insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
@@ -85,13 +88,13 @@ func (s *operationStore) createCluster(t *db.Tx, n app.NewCluster) (op app.Opera
 		Status: string(c.Status)}); err != nil {
 		return op, err
 	}
-	if err := keepHealth(t, c.CreatedAt, c, n.Definition.Health); err != nil {
+	if err := health.Keep(t, c.CreatedAt, c, n.Definition.Health); err != nil {
 		return op, err
 	}
 	if err := resource.Use(t, c.Tenant, c.ID, n.Definition.Services, true); err != nil {
 		return op, err
 	}
-	if err := claimBuild(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
+	if err := build.Claim(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
 	return s.submit(t, n.Operation)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -12,11 +13,11 @@ import (
 // for every second.
 func (s *operationStore) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var o operationRow
-		err := row.Scan(o.dest()...)
-		ops = append(ops, o.operation())
+		var o cluster.OperationRow
+		err := row.Scan(o.Dest()...)
+		ops = append(ops, o.Operation())
 		return err
-	}, `SELECT `+operationColumns+` FROM operations o WHERE o.on_failure IN ('go_on', 'go_on_or_roll_back') AND o.status = 'failed' AND o.followed_by = 0
+	}, `SELECT `+cluster.OperationColumns+` FROM operations o WHERE o.on_failure IN ('go_on', 'go_on_or_roll_back') AND o.status = 'failed' AND o.followed_by = 0
 		AND o.judged_at < o.ended_at ORDER BY o.id LIMIT ?`, limit)
 	return ops, err
 }
@@ -38,15 +39,15 @@ func (s *operationStore) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (ju
 		if judged = n > 0; err != nil || !judged {
 			return err
 		}
-		kept, err := operation(t, o.ID)
+		kept, err := cluster.ReadOperation(t, o.ID)
 		if err != nil {
 			return err
 		}
 		if err := operationEvent(t, j.Now, &kept); err != nil {
 			return err
 		}
-		c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
-		if err := clusterError(err, o.Cluster); err != nil {
+		c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
+		if err := cluster.ReadError(err, o.Cluster); err != nil {
 			return err
 		}
 		if err := setCluster(t, j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
@@ -73,7 +74,7 @@ func joinedSentences(a, b string) string {
 // plan that does not give back each node that leaves.
 func checkGoOn(t *db.Tx, n app.NewOperation) error {
 	op := n.Operation
-	of, err := operation(t, op.GoesOn)
+	of, err := cluster.ReadOperation(t, op.GoesOn)
 	if err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func beginGoOn(t *db.Tx, op app.Operation, n app.NewOperation) error {
 	if err := t.Exec(`UPDATE operations SET judged_at = ended_at WHERE id = ?`, op.GoesOn); err != nil {
 		return err
 	}
-	c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster))
-	if err := clusterError(err, op.Cluster); err != nil {
+	c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster))
+	if err := cluster.ReadError(err, op.Cluster); err != nil {
 		return err
 	}
 	lost := n.Change.Leaving

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -65,7 +66,7 @@ func templateHooks(t *db.Tx, cluster string, definition *app.Definition) ([]app.
 	}
 	var sealed []byte
 	if err := t.Row(`SELECT sealed_definition FROM clusters WHERE id = ?`, cluster).Scan(&sealed); err != nil {
-		return nil, clusterError(err, cluster)
+		return nil, clusterdb.ReadError(err, cluster)
 	}
 	var d struct {
 		Hooks []app.OperationHook `json:"hooks"`
@@ -260,17 +261,17 @@ func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 // news is what all hooks are told of an operation at one moment.
 func news(t *db.Tx, at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
 	n = app.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
-	if n.Cluster, err = scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
-		return n, clusterError(err, op.Cluster)
+	if n.Cluster, err = clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
+		return n, clusterdb.ReadError(err, op.Cluster)
 	}
 	if err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND leaving < 2`, op.Cluster).Scan(&n.NodeCount); err != nil {
 		return n, err
 	}
 	err = t.Each(func(row db.Scanner) error {
-		node, err := scanNode(row)
+		node, err := clusterdb.ScanNode(row)
 		n.Nodes = append(n.Nodes, node)
 		return err
-	}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number LIMIT ?`, op.Cluster, app.MaxNewsNodes)
+	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number LIMIT ?`, op.Cluster, app.MaxNewsNodes)
 	return n, err
 }
 

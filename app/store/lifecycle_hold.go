@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/health"
 	"muster/app/store/resource"
 )
 
@@ -127,7 +129,7 @@ func goOn(t *db.Tx, now time.Time, h hold) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	o, err := operation(t, h.operation)
+	o, err := cluster.ReadOperation(t, h.operation)
 	if err != nil || o.Status != app.OperationWaiting {
 		return err
 	}
@@ -167,7 +169,7 @@ func veto(t *db.Tx, now time.Time, h hold, why string) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	o, err := operation(t, h.operation)
+	o, err := cluster.ReadOperation(t, h.operation)
 	if err != nil || o.Status != app.OperationWaiting {
 		return err
 	}
@@ -263,7 +265,7 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 		if err := t.Exec(`UPDATE clusters SET sealed_definition = ? WHERE id = ?`, t.Keys.SealDefinition(definition, op.Cluster), op.Cluster); err != nil {
 			return err
 		}
-		if err := keepHealthOf(t, now, op.Cluster, definition); err != nil {
+		if err := health.KeepOf(t, now, op.Cluster, definition); err != nil {
 			return err
 		}
 		var d app.Definition

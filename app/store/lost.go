@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/health"
 )
 
 // compared narrows clusters c to those whose machines can be compared with what the provider has.
@@ -60,20 +62,20 @@ func (s *operationStore) ComparedClusters(ctx context.Context, clusters []string
 		ids := db.Anys(clusters[from : from+size])
 		if err := s.Each(ctx, func(row db.Scanner) error {
 			var lost bool
-			c, err := scanCluster(row, &lost)
+			c, err := cluster.Scan(row, &lost)
 			at[c.ID] = len(list)
 			list = append(list, app.ComparedCluster{Cluster: c, Lost: lost})
 			return err
-		}, `SELECT `+clusterColumns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, ids...); err != nil {
+		}, `SELECT `+cluster.Columns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, ids...); err != nil {
 			return err
 		}
 		return s.Each(ctx, func(row db.Scanner) error {
-			n, err := scanNode(row)
+			n, err := cluster.ScanNode(row)
 			if i, ok := at[n.Cluster]; ok {
 				list[i].Nodes = append(list[i].Nodes, n)
 			}
 			return err
-		}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster IN (`+db.Repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
+		}, `SELECT `+cluster.NodeColumns+` FROM nodes WHERE cluster IN (`+db.Repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
 	})
 	return list, err
 }
@@ -161,7 +163,7 @@ func (s *operationStore) MarkLost(ctx context.Context, tenant, cluster, message 
 			return db.Wrapped(err)
 		}
 		if n > 0 {
-			if err := checkSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+			if err := health.CheckSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
 				return err
 			}
 		}

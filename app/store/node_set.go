@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -71,7 +72,7 @@ func loadNodes(t *db.Tx, n *nodeSet, set *ledger.Set, claimed []*ledger.Step) er
 			w.node, found[k] = node, true
 		}
 		return err
-	}, len(all), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT `+nodeColumns+` FROM f CROSS JOIN nodes WHERE cluster = f.c AND name = f.n`, addNode(all))
+	}, len(all), `WITH f(c, n) AS (VALUES `, `(?, ?)`, `) SELECT `+cluster.NodeColumns+` FROM f CROSS JOIN nodes WHERE cluster = f.c AND name = f.n`, addNode(all))
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func endNode(t *db.Tx, now time.Time, n ledger.Node, stays bool) error {
 	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, db.Micros(now), n.Cluster, n.Name); err != nil {
 		return err
 	}
-	if err := nodeGone(t, now, n.Cluster, n.Name); err != nil {
+	if err := cluster.NodeGone(t, now, n.Cluster, n.Name); err != nil {
 		return err
 	}
 	if stays {

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/health"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
 )
@@ -83,8 +85,8 @@ func checkFollows(t *db.Tx, n app.NewOperation) error {
 // operation has its row, and no step of it has begun. It gives what the audit is to say.
 func (s *operationStore) change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
 	var sealed []byte
-	cluster, err := scanCluster(t.Row(`SELECT `+clusterColumns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
-	if err := clusterError(err, op.Cluster); err != nil {
+	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
+	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
 		return "", err
 	}
 	before, err := s.Unseal(sealed, db.DefinitionPlace(op.Cluster))
@@ -131,7 +133,7 @@ func (s *operationStore) change(t *db.Tx, op app.Operation, c app.ClusterChange)
 	if err := s.changeNodes(t, op, cluster, c); err != nil {
 		return "", err
 	}
-	if err := keepHealth(t, op.CreatedAt, cluster, c.Definition.Health); err != nil {
+	if err := health.Keep(t, op.CreatedAt, cluster, c.Definition.Health); err != nil {
 		return "", err
 	}
 	return db.JSON(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
@@ -183,7 +185,7 @@ func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[st
 			services[n.Name] = n.Services
 		}
 		return err
-	}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number`, cluster); err != nil {
+	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number`, cluster); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(c.Nodes)), c.Leaving...) {
@@ -313,7 +315,7 @@ func (s *operationStore) DefinitionAt(ctx context.Context, tenant, cluster strin
 	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
 		LEFT JOIN changes h ON h.operation = (SELECT min(n.operation) FROM changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.sealed_definition) > 0)
 		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
-	if err = clusterError(err, cluster); err != nil {
+	if err = clusterdb.ReadError(err, cluster); err != nil {
 		return d, err
 	}
 	at := db.DefinitionPlace(cluster)
@@ -376,7 +378,7 @@ func (s *operationStore) DefinitionState(ctx context.Context, tenant, cluster st
 	var changes int64
 	err := s.Row(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
 		tenant, cluster).Scan(&sealed, &changes)
-	if err = clusterError(err, cluster); err != nil {
+	if err = clusterdb.ReadError(err, cluster); err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(sealed)

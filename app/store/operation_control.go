@@ -10,7 +10,10 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/build"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/health"
 	"muster/app/store/policy"
 )
 
@@ -26,7 +29,7 @@ func (s *operationStore) ControlOperation(ctx context.Context, c app.Control) (o
 
 // control carries out an act. Message is what the operation is to say of it, "" for the usual.
 func control(t *db.Tx, c app.Control, message string) (app.Operation, error) {
-	loaded, err := operation(t, c.Operation)
+	loaded, err := cluster.ReadOperation(t, c.Operation)
 	if err == nil && loaded.Tenant != c.Tenant {
 		err = app.Errorf(app.ENotFound, "There is no operation %d.", c.Operation)
 	}
@@ -162,7 +165,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		if err := t.Exec(`DELETE FROM changes WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
-		if err := dropHealth(t, o.Cluster); err != nil {
+		if err := health.Drop(t, o.Cluster); err != nil {
 			return err
 		}
 		if err := t.Exec(`DELETE FROM cluster_schedules WHERE cluster = ?`, o.Cluster); err != nil {
@@ -282,7 +285,7 @@ func setCluster(t *db.Tx, at time.Time, tenant, id string, status app.ClusterSta
 		err = poolMachineMoved(t, at, pool, id, status, message)
 	}
 	if err == nil {
-		err = wakeBuilds(t, at, `cluster = ? AND cluster <> '' AND live = 1`, id)
+		err = build.Wake(t, at, `cluster = ? AND cluster <> '' AND live = 1`, id)
 	}
 	if err != nil {
 		return db.Wrapped(err)

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/policy"
 )
@@ -19,14 +20,14 @@ func (s *operationStore) SubmitOperation(ctx context.Context, n app.NewOperation
 			return err
 		}
 		if standing != nil {
-			op = standing.operation()
+			op = standing.Operation()
 			return nil
 		}
 		if err := checkFollows(t, n); err != nil {
 			return err
 		}
 		if n.LeaseOver {
-			if err := leaseOver(t, n.Operation); err != nil {
+			if err := clusterdb.LeaseOver(t, n.Operation); err != nil {
 				return err
 			}
 		}
@@ -64,17 +65,17 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 }
 
 // checkStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
-func checkStanding(t *db.Tx, n app.NewOperation) (*operationRow, error) {
+func checkStanding(t *db.Tx, n app.NewOperation) (*clusterdb.OperationRow, error) {
 	op := n.Operation
 	var deleted int64
 	err := t.Row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
-	if err := clusterError(err, op.Cluster); err != nil {
+	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
 		return nil, err
 	}
 	if op.Kind == app.OperationDelete {
-		o := &operationRow{}
-		err := t.Row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
-			AND o.status IN ('waiting', 'running', 'succeeded') ORDER BY o.id DESC LIMIT 1`, op.Cluster).Scan(o.dest()...)
+		o := &clusterdb.OperationRow{}
+		err := t.Row(`SELECT `+clusterdb.OperationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
+			AND o.status IN ('waiting', 'running', 'succeeded') ORDER BY o.id DESC LIMIT 1`, op.Cluster).Scan(o.Dest()...)
 		if !db.IsNoRows(err) {
 			return o, err
 		}
@@ -95,7 +96,7 @@ func checkStanding(t *db.Tx, n app.NewOperation) (*operationRow, error) {
 // give back all that was begun to be made: more has happened since it was planned.
 func checkUndo(t *db.Tx, n app.NewOperation) error {
 	op := n.Operation
-	undone, err := operation(t, op.Undoes)
+	undone, err := clusterdb.ReadOperation(t, op.Undoes)
 	if err != nil {
 		return err
 	}
@@ -146,13 +147,13 @@ func checkUndo(t *db.Tx, n app.NewOperation) error {
 
 // later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
 func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
-	var l operationRow
-	err := t.Row(`SELECT `+operationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
-		ORDER BY o.id DESC LIMIT 1`, o.Cluster, o.ID).Scan(l.dest()...)
+	var l clusterdb.OperationRow
+	err := t.Row(`SELECT `+clusterdb.OperationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
+		ORDER BY o.id DESC LIMIT 1`, o.Cluster, o.ID).Scan(l.Dest()...)
 	if db.IsNoRows(err) {
 		return nil, nil
 	}
-	v := l.value()
+	v := l.Value()
 	return &v, err
 }
 
@@ -278,7 +279,7 @@ func startNext(t *db.Tx, now time.Time, cluster string) error {
 	if err != nil || id == 0 {
 		return err
 	}
-	o, err := operation(t, id)
+	o, err := clusterdb.ReadOperation(t, id)
 	if err != nil || o.Status != app.OperationWaiting || !o.HeldUntil.IsZero() {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/policy"
 )
@@ -99,7 +100,7 @@ func (s *operationStore) takePromised(t *db.Tx, now time.Time, nodes *nodeSet, c
 		return db.Wrapped(err)
 	}
 	var sealed []byte
-	had, err := scanNode(t.Row(`SELECT `+nodeColumns+`, secret FROM nodes WHERE cluster = ? AND name = 'n1'`, from), &sealed)
+	had, err := cluster.ScanNode(t.Row(`SELECT `+cluster.NodeColumns+`, secret FROM nodes WHERE cluster = ? AND name = 'n1'`, from), &sealed)
 	if err != nil {
 		return fmt.Errorf("store: machine %s of a pool: %w", from, err)
 	}

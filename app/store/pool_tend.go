@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -103,7 +104,7 @@ func (s *operationStore) EndPool(ctx context.Context, p app.Pool, now time.Time)
 // poolOf gives the number of the pool whose machine a cluster is, 0 for an ordinary one.
 func poolOf(t *db.Tx, cluster string) (pool int64, err error) {
 	err = t.Row(`SELECT pool FROM clusters WHERE id = ?`, cluster).Scan(&pool)
-	return pool, clusterError(err, cluster)
+	return pool, clusterdb.ReadError(err, cluster)
 }
 
 // poolMachineMoved follows the cluster of a pool's machine. It comes with every change of such a cluster's status, in the same transaction.

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -58,15 +59,15 @@ func (s *operationStore) Questions(ctx context.Context, tenant string, f app.Que
 	if f.After > 0 {
 		where, args = where+` AND q.id > ?`, append(args, f.After)
 	}
-	may, mine := readable(f.Reader)
-	shared, of := sharedWith(f.Reader)
+	may, mine := cluster.Readable(f.Reader)
+	shared, of := cluster.SharedWith(f.Reader)
 	args = append(append(of, args...), mine...)
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var access app.Access
 		c := app.Cluster{Tenant: tenant}
 		q, err := scanQuestion(row, &c.Visibility, &c.OwnerGroup, &access)
 		c.ID, c.Owner = q.Cluster, q.Owner
-		q.Access = accessOf(f.Reader, c, access)
+		q.Access = cluster.AccessOf(f.Reader, c, access)
 		list = append(list, q.Question)
 		return err
 	}, `SELECT `+questionColumns+`, c.visibility, c.owner_group, `+shared+questionTables+`WHERE `+where+may+` ORDER BY q.id LIMIT ?`, append(args, min(max(f.Limit, 1), 1000))...)

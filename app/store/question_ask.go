@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -116,12 +117,12 @@ func expandQuestion(t *db.Tx, q *questionRow, clusters map[string]app.MacroClust
 	if !have {
 		var nodes []app.Node
 		if err := t.Each(func(row db.Scanner) error {
-			n, err := scanNode(row)
+			n, err := cluster.ScanNode(row)
 			if !n.Leaving {
 				nodes = append(nodes, n)
 			}
 			return err
-		}, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ?`, q.Cluster); err != nil {
+		}, `SELECT `+cluster.NodeColumns+` FROM nodes WHERE cluster = ?`, q.Cluster); err != nil {
 			return err
 		}
 		c = app.NewMacroCluster(q.Owner, nodes)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/build"
 	"muster/app/store/chat"
 	"muster/app/store/db"
 	"muster/app/store/identity"
@@ -93,7 +94,7 @@ func keepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
 		if err := policy.Reserve(t, r.AskedAt, r.Reservation()); err != nil {
 			return r, err
 		}
-		if err := claimBuild(t, r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
+		if err := build.Claim(t, r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
 			return r, err
 		}
 	}
@@ -247,7 +248,7 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 	if err != nil {
 		return err
 	}
-	if err := buildRequestMoved(t, m.Now, r); err != nil {
+	if err := build.RequestMoved(t, m.Now, r); err != nil {
 		return err
 	}
 	if !r.Status.Open() {

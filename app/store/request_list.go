@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -24,7 +25,7 @@ func (s *operationStore) ReadableRequest(ctx context.Context, r app.ClusterReade
 }
 
 func (s *operationStore) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (app.Request, error) {
-	may, mine := readableRequest(r)
+	may, mine := cluster.ReadableRequest(r)
 	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`+may, append([]any{tenant, id}, mine...)...)
 	if err != nil {
 		return app.Request{}, err
@@ -60,7 +61,7 @@ func (s *operationStore) Requests(ctx context.Context, tenant string, f app.Requ
 	if f.Requester != "" {
 		where, args = where+" AND r.requester = ?", append(args, f.Requester)
 	}
-	may, mine := readableRequest(f.Reader)
+	may, mine := cluster.ReadableRequest(f.Reader)
 	where, args = where+may, append(args, mine...)
 	if f.Before > 0 {
 		where, args = where+" AND r.id < ?", append(args, f.Before)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -11,11 +12,11 @@ import (
 // can be asked for every second.
 func (s *operationStore) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var o operationRow
-		err := row.Scan(o.dest()...)
-		ops = append(ops, o.operation())
+		var o cluster.OperationRow
+		err := row.Scan(o.Dest()...)
+		ops = append(ops, o.Operation())
 		return err
-	}, `SELECT `+operationColumns+` FROM operations o WHERE o.on_failure = 'roll_back' AND o.status IN ('failed', 'cancelled')
+	}, `SELECT `+cluster.OperationColumns+` FROM operations o WHERE o.on_failure = 'roll_back' AND o.status IN ('failed', 'cancelled')
 		AND o.followed_by = 0 ORDER BY o.id LIMIT ?`, limit)
 	return ops, err
 }

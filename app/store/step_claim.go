@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -164,7 +165,7 @@ func operationsInTurn(t *db.Tx, set *ledger.Set, q app.ClaimQuery, slots int) ([
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := loadOperations(t, ids)
+	loaded, err := clusterdb.LoadOperations(t, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +225,7 @@ func (s *operationStore) ExtendClaims(ctx context.Context, w app.WorkerID, held 
 // HeldStep implements app.Ledger.
 func (s *operationStore) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
 	var cluster, tenant string
-	st, err := scanStep(s.Row(ctx, `SELECT `+stepColumns+`, tenant, cluster FROM steps
+	st, err := clusterdb.ScanStep(s.Row(ctx, `SELECT `+clusterdb.StepColumns+`, tenant, cluster FROM steps
 		WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
 		f.Operation, f.Index, f.Attempt, w.Name, w.Tenant), &tenant, &cluster)
 	if db.IsNoRows(err) {
@@ -237,7 +238,7 @@ func (s *operationStore) HeldStep(ctx context.Context, w app.WorkerID, f app.Fen
 	if err != nil {
 		return st, c, app.Node{}, err
 	}
-	n, err := scanNode(s.Row(ctx, `SELECT `+nodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
+	n, err := clusterdb.ScanNode(s.Row(ctx, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
 	if db.IsNoRows(err) {
 		return st, c, n, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/policy"
 )
@@ -117,11 +118,11 @@ func (s *operationStore) finish(t *db.Tx, calls []*finishCall) error {
 // noteFinish keeps what an attempt found out about its node.
 func noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *nodeSet) error {
 	n := ledger.Node{Cluster: set.Operation(st.Operation).Cluster, Name: st.Node}
-	if err := noteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
+	if err := cluster.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
 		return err
 	}
 	if f.Unasked && st.Action == app.ActionCreate {
-		if err := notAsked(t, n.Cluster, n.Name); err != nil {
+		if err := cluster.NotAsked(t, n.Cluster, n.Name); err != nil {
 			return err
 		}
 	}
@@ -205,7 +206,7 @@ func (s *operationStore) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes
 		// One that does not open must not keep everybody from every other step.
 		c.HostKey, c.Err = s.Unseal(n.secret, "nodes/"+k.Cluster+"/"+k.Name)
 		if st.Was != app.StepRunning {
-			if c.Intent, c.Unasked, err = askFor(t, now, k.Cluster, k.Name); err != nil {
+			if c.Intent, c.Unasked, err = cluster.AskFor(t, now, k.Cluster, k.Name); err != nil {
 				return nil, err
 			}
 			if c.Unasked {
@@ -255,9 +256,9 @@ func clustersOf(t *db.Tx, set *ledger.Set, steps []*ledger.Step) (map[string]app
 		}
 	}
 	err := t.EachOf(func(row db.Scanner) error {
-		c, err := scanCluster(row)
+		c, err := cluster.Scan(row)
 		clusters[c.ID] = c
 		return err
-	}, len(ids), `SELECT `+clusterColumns+` FROM clusters c WHERE c.id IN (`, `?`, `)`, func(args []any, i int) []any { return append(args, ids[i]) })
+	}, len(ids), `SELECT `+cluster.Columns+` FROM clusters c WHERE c.id IN (`, `?`, `)`, func(args []any, i int) []any { return append(args, ids[i]) })
 	return clusters, err
 }

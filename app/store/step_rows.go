@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -137,7 +138,7 @@ func addSteps(t *db.Tx, set *ledger.Set, keys []ledger.Key) error {
 			ids = append(ids, k.Operation)
 		}
 	}
-	ops, err := loadOperations(t, ids)
+	ops, err := cluster.LoadOperations(t, ids)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/store/build"
 	"muster/app/store/catalog"
 	"muster/app/store/chat"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/health"
 	"muster/app/store/identity"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
@@ -22,6 +25,9 @@ type (
 	catalogStore  = catalog.Store
 	resourceStore = resource.Store
 	chatStore     = chat.Store
+	clusterStore  = cluster.Store
+	healthStore   = health.Store
+	buildStore    = build.Store
 )
 
 // Store implements app.Store on SQLite or PostgreSQL.
@@ -57,11 +63,11 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 	if err != nil {
 		return nil, err
 	}
-	clusters := newClusterStore(d)
+	clusters := cluster.New(d)
 	return &Store{
 		DB: d,
 		identityStore: identity.New(d, identity.Parts{
-			Ends:   []func(t *db.Tx, tenant string) error{dropBuildsOf, chat.DropOf, resource.DropOf, catalog.DropOf},
+			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
 		}),
 		policyStore:    policy.New(d),
@@ -69,8 +75,8 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		resourceStore:  resource.New(d),
 		chatStore:      chat.New(d),
 		clusterStore:   clusters,
-		healthStore:    newHealthStore(d, clusters),
-		buildStore:     newBuildStore(d),
+		healthStore:    health.New(d, clusters),
+		buildStore:     build.New(d),
 		operationStore: newOperationStore(d, clusters),
 		webhookStore:   newWebhookStore(d),
 		fleetStore:     newFleetStore(d),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
@@ -31,10 +32,10 @@ func (u *topUpRow) value() app.TopUp {
 func (s *operationStore) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []app.TopUpDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var u topUpRow
-		c, err := scanCluster(row, u.dest()...)
+		c, err := cluster.Scan(row, u.dest()...)
 		due = append(due, app.TopUpDue{Cluster: c, TopUp: u.value()})
 		return err
-	}, `SELECT `+clusterColumns+`, `+topUpColumns+` FROM top_ups u JOIN clusters c ON c.id = u.cluster
+	}, `SELECT `+cluster.Columns+`, `+topUpColumns+` FROM top_ups u JOIN clusters c ON c.id = u.cluster
 		WHERE u.due_at > 0 AND (u.due_at <= ? OR u.due_at > ?) AND c.deleted_at = 0 AND (c.expires_at = 0 OR c.expires_at > ?) ORDER BY u.due_at LIMIT ?`,
 		db.Micros(now), db.Micros(now.Add(app.TopUpPatience)), db.Micros(now), limit)
 	return due, err
@@ -96,7 +97,7 @@ func (s *operationStore) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted 
 // SetTopUp implements app.TopUpStore.
 func (s *operationStore) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		cluster, err := live(t, c.Tenant, c.Cluster)
+		cluster, err := cluster.Live(t, c.Tenant, c.Cluster)
 		if err != nil {
 			return err
 		}
@@ -169,8 +170,8 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 	if u == nil && !went {
 		return nil
 	}
-	c, err := scanCluster(t.Row(`SELECT `+clusterColumns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
-	if err := clusterError(err, o.Cluster); err != nil {
+	c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
+	if err := cluster.ReadError(err, o.Cluster); err != nil {
 		return err
 	}
 	if went {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"sync/atomic"
 )
@@ -8,7 +9,7 @@ import (
 // operationStore keeps operations with their steps, and all that begins or changes one.
 type operationStore struct {
 	*db.DB
-	clusters *clusterStore
+	clusters *cluster.Store
 
 	finishes db.Gathering[*finishCall]
 	claims   db.Gathering[*claimCall]
@@ -17,7 +18,7 @@ type operationStore struct {
 }
 
 // newOperationStore gives the store in a database.
-func newOperationStore(d *db.DB, clusters *clusterStore) *operationStore {
+func newOperationStore(d *db.DB, clusters *cluster.Store) *operationStore {
 	s := &operationStore{DB: d, clusters: clusters}
 	s.finishes = db.Gathering[*finishCall]{Act: s.finish, Most: db.MostGathered}
 	s.claims = db.Gathering[*claimCall]{Act: s.claim, Most: db.MostGathered}
