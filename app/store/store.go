@@ -9,10 +9,13 @@ import (
 	"muster/app/store/chat"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/fleet"
 	"muster/app/store/health"
 	"muster/app/store/identity"
+	"muster/app/store/operation"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
+	"muster/app/store/webhook"
 )
 
 // KeySize is the length of a key that is given to Open, in bytes.
@@ -20,14 +23,17 @@ const KeySize = db.KeySize
 
 // The parts, under names by which they can be embedded side by side.
 type (
-	identityStore = identity.Store
-	policyStore   = policy.Store
-	catalogStore  = catalog.Store
-	resourceStore = resource.Store
-	chatStore     = chat.Store
-	clusterStore  = cluster.Store
-	healthStore   = health.Store
-	buildStore    = build.Store
+	identityStore  = identity.Store
+	policyStore    = policy.Store
+	catalogStore   = catalog.Store
+	resourceStore  = resource.Store
+	chatStore      = chat.Store
+	clusterStore   = cluster.Store
+	healthStore    = health.Store
+	buildStore     = build.Store
+	operationStore = operation.Store
+	webhookStore   = webhook.Store
+	fleetStore     = fleet.Store
 )
 
 // Store implements app.Store on SQLite or PostgreSQL.
@@ -77,8 +83,8 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 		clusterStore:   clusters,
 		healthStore:    health.New(d, clusters),
 		buildStore:     build.New(d),
-		operationStore: newOperationStore(d, clusters),
-		webhookStore:   newWebhookStore(d),
-		fleetStore:     newFleetStore(d),
+		operationStore: operation.New(d, clusters),
+		webhookStore:   webhook.New(d),
+		fleetStore:     fleet.New(d),
 	}, nil
 }
