@@ -14,8 +14,8 @@ const (
 	mostValueShown = 200 // bytes of a value
 )
 
-// hiddenValue stands for a value that may be secret.
-const hiddenValue = "•••"
+// HiddenValue stands for a value that may be secret, wherever a configuration is shown.
+const HiddenValue = "•••"
 
 var (
 	secretKey  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
@@ -79,7 +79,7 @@ func shown(v any, there, secret bool) string {
 	if !isText {
 		b, err := json.Marshal(concealed(v))
 		if err != nil {
-			return hiddenValue
+			return HiddenValue
 		}
 		text = string(b)
 	}
@@ -87,7 +87,7 @@ func shown(v any, there, secret bool) string {
 	case secretReference.ReplaceAllString(text, "") == "" && text != "":
 		return text
 	case secret || secretText.MatchString(text):
-		return hiddenValue
+		return HiddenValue
 	}
 	return CutText(text, mostValueShown)
 }
@@ -99,7 +99,7 @@ func concealed(v any) any {
 		out := make(map[string]any, len(v))
 		for k, x := range v {
 			if secretKey.MatchString(k) {
-				x = hiddenValue
+				x = HiddenValue
 			}
 			out[k] = concealed(x)
 		}
@@ -112,7 +112,7 @@ func concealed(v any) any {
 		return out
 	case string:
 		if secretText.MatchString(v) {
-			return hiddenValue
+			return HiddenValue
 		}
 	}
 	return v

@@ -328,3 +328,40 @@ func (d *amended) extra(p Plan) (cost, cpu float64) {
 	}
 	return cost, cpu
 }
+
+// amendOffer is the offer for the new nodes of a cluster that stands.
+func (a *App) amendOffer(ctx context.Context, d *amended) (*PoolOffer, error) {
+	var nodes []NewNode
+	for _, n := range d.nodes {
+		if n.Change == NodeNew {
+			nodes = append(nodes, NewNode{Node: Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
+		}
+	}
+	return a.poolOffer(ctx, d.Tenant, PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
+}
+
+// foreseeAmend does the same for the machines that an amendment adds.
+func (a *App) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
+	p := &d.preview
+	needs := AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
+	for _, n := range p.Nodes {
+		if n.Change != NodeNew {
+			continue
+		}
+		need := MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
+		at := slices.IndexFunc(needs.Machines, func(m MachineNeed) bool {
+			return m.Flavor.Flavor == need.Flavor.Flavor && m.Image.Image == need.Image.Image && m.Zone == need.Zone
+		})
+		switch {
+		case at < 0:
+			needs.Machines = append(needs.Machines, need)
+		case !needs.Each:
+			needs.Machines[at].Count++
+		}
+	}
+	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+		return nil
+	}
+	p.Account, p.Problems, err = a.askAccount(ctx, tenant, d.Provider, needs)
+	return err
+}

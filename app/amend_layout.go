@@ -188,7 +188,7 @@ func (d *amended) takeFallbacks() {
 	var fresh []placed
 	for _, n := range d.nodes {
 		if n.Change == NodeNew {
-			fresh = append(fresh, placed{n.Hardware, n.Services})
+			fresh = append(fresh, placed{hardware: n.Hardware, services: n.Services})
 		}
 	}
 	if t != nil && len(fresh) > 0 {

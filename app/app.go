@@ -105,15 +105,3 @@ type App struct {
 func New(d Deps) *App {
 	return &App{Deps: d, quotas: slowAnswers[quotaKey, []QuotaUse]{large: manyUsed}, lefts: slowAnswers[leftKey, []QuotaLine]{large: manyOf}}
 }
-
-// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
-func (a *App) Catalog(ctx context.Context, actor Actor) (*Catalog, error) {
-	if err := actor.may("Catalog"); err != nil {
-		return nil, err
-	}
-	c, err := a.catalogOf(ctx, actor.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	return c.For(actor), nil
-}

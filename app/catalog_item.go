@@ -344,3 +344,15 @@ func (c *Catalog) named(k CatalogKey) (list []CatalogKey) {
 	}
 	return list
 }
+
+// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
+func (a *App) Catalog(ctx context.Context, actor Actor) (*Catalog, error) {
+	if err := actor.may("Catalog"); err != nil {
+		return nil, err
+	}
+	c, err := a.catalogOf(ctx, actor.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return c.For(actor), nil
+}

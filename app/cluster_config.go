@@ -2,9 +2,6 @@ package app
 
 import "context"
 
-// HiddenValue stands for a value that may be secret wherever a configuration is shown.
-const HiddenValue = hiddenValue
-
 // ClusterConfig gives the configuration of a cluster to those who may amend it. What may be secret is HiddenValue.
 func (a *App) ClusterConfig(ctx context.Context, actor Actor, cluster string) (map[string]any, error) {
 	c, err := a.look(ctx, actor, "ClusterConfig", cluster)

@@ -150,7 +150,7 @@ func define(c *Catalog, t *Template, l Layout, config map[string]any) Definition
 	d.Links = linksOf(t, d.Services)
 	nodes := make([]placed, 0, len(l.Groups))
 	for _, g := range l.Groups {
-		nodes = append(nodes, placed{g.Hardware, g.Services})
+		nodes = append(nodes, placed{hardware: g.Hardware, services: g.Services})
 	}
 	d.takeFallbacks(c, t, l.Provider, nodes)
 	return d

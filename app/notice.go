@@ -71,21 +71,3 @@ type NoticeReader struct {
 	User   string
 	Groups []string
 }
-
-// Notices gives what the actor was told before a number, newest first: admins all of the tenant, others what names them or
-// one of their groups.
-func (a *App) Notices(ctx context.Context, actor Actor, before int64, limit int) ([]Notice, error) {
-	r, err := actor.reach("Notices")
-	if err != nil {
-		return nil, err
-	}
-	var reader *NoticeReader
-	if r != all {
-		reader = &NoticeReader{User: actor.Name(), Groups: actor.Groups}
-	}
-	list, err := a.Store.NoticesFor(ctx, actor.Tenant, reader, before, min(max(limit, 1), 200))
-	if err != nil {
-		return nil, err
-	}
-	return list, a.maskNotices(ctx, actor, list)
-}

@@ -114,17 +114,6 @@ func (a *App) createOffer(ctx context.Context, tenant string, d draft, p Preview
 	return a.poolOffer(ctx, tenant, PoolWants(p.Layout.Provider, nodes, d.definition), p.Plan)
 }
 
-// amendOffer is the offer for the new nodes of a cluster that stands.
-func (a *App) amendOffer(ctx context.Context, d *amended) (*PoolOffer, error) {
-	var nodes []NewNode
-	for _, n := range d.nodes {
-		if n.Change == NodeNew {
-			nodes = append(nodes, NewNode{Node: Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
-		}
-	}
-	return a.poolOffer(ctx, d.Tenant, PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
-}
-
 // assignFromPool tells the worker that a node's machine was a pool's, and by which key it was opened there.
 func (a *App) assignFromPool(ctx context.Context, as *Assignment) error {
 	if as.Node.TakenFrom == "" || as.Action != ActionCreate && as.Action != ActionConfirm {

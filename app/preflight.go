@@ -87,32 +87,6 @@ func (a *App) foresee(ctx context.Context, tenant string, d draft, p *Preview) e
 	return err
 }
 
-// foreseeAmend does the same for the machines that an amendment adds.
-func (a *App) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
-	p := &d.preview
-	needs := AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
-	for _, n := range p.Nodes {
-		if n.Change != NodeNew {
-			continue
-		}
-		need := MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
-		at := slices.IndexFunc(needs.Machines, func(m MachineNeed) bool {
-			return m.Flavor.Flavor == need.Flavor.Flavor && m.Image.Image == need.Image.Image && m.Zone == need.Zone
-		})
-		switch {
-		case at < 0:
-			needs.Machines = append(needs.Machines, need)
-		case !needs.Each:
-			needs.Machines[at].Count++
-		}
-	}
-	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
-		return nil
-	}
-	p.Account, p.Problems, err = a.askAccount(ctx, tenant, d.Provider, needs)
-	return err
-}
-
 // askAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
 func (a *App) askAccount(ctx context.Context, tenant, provider string, needs AccountNeeds) (*AccountAnswer, []Finding, error) {
 	if a.Accounts == nil {

@@ -125,7 +125,7 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 	case r == nil || len(text) == skip:
 		return text[skip:]
 	case r.whole:
-		return hiddenValue
+		return HiddenValue
 	}
 	var b strings.Builder
 	done, changed := skip, false
@@ -141,7 +141,7 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 			if end := i + len(form); end > done {
 				if i > done || !changed { // else it overlaps the one before, or follows it at once
 					b.WriteString(text[done:max(i, done)])
-					b.WriteString(hiddenValue)
+					b.WriteString(HiddenValue)
 				}
 				done, changed = end, true
 			}

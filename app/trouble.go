@@ -213,15 +213,6 @@ func (a *App) plightOf(ctx context.Context, c Cluster) (p plight, err error) {
 	return newPlight(v, u), err
 }
 
-// unfinished returns what the latest operation of a failed cluster has not done.
-func (a *App) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
-	o := latestBegun(v.Operations)
-	if v.Status != ClusterFailed || o.Status != OperationFailed && o.Status != OperationCancelled {
-		return Unfinished{}, nil
-	}
-	return a.Store.Unfinished(ctx, v.Tenant, o.ID)
-}
-
 // latestBegun gives the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
 func latestBegun(ops []Operation) Operation {
 	for _, o := range ops {

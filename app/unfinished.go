@@ -1,6 +1,9 @@
 package app
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // MostFailedSteps is how many failed steps are shown by themselves.
 const MostFailedSteps = 3
@@ -38,4 +41,13 @@ func UnfinishedOf(steps []Step, nodes []Node) (u Unfinished) {
 	}
 	u.Machines = len(machines)
 	return u
+}
+
+// unfinished returns what the latest operation of a failed cluster has not done.
+func (a *App) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
+	o := latestBegun(v.Operations)
+	if v.Status != ClusterFailed || o.Status != OperationFailed && o.Status != OperationCancelled {
+		return Unfinished{}, nil
+	}
+	return a.Store.Unfinished(ctx, v.Tenant, o.ID)
 }
