@@ -10,10 +10,12 @@ import (
 	"muster/app/store/db"
 )
 
+// Columns are those of a cluster c, as Scan scans them.
 const Columns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
 	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool,
 	c.visibility, c.owner_group`
 
+// Scan reads a row of Columns; more are further columns behind.
 func Scan(row db.Scanner, more ...any) (app.Cluster, error) {
 	var c app.Cluster
 	var services []byte
@@ -63,6 +65,7 @@ func (s *Store) View(ctx context.Context, tenant, id string) (app.ClusterView, e
 	return v, err
 }
 
+// ReadError says of what reading a cluster gave whether there is none.
 func ReadError(err error, id string) error {
 	if db.IsNoRows(err) {
 		return app.Errorf(app.ENotFound, "There is no cluster %q.", id)

@@ -43,6 +43,7 @@ func SharedWith(r *app.ClusterReader) (column string, args []any) {
 	return `coalesce((SELECT max(s.access) FROM cluster_shares s WHERE ` + shared + `), 0)`, args
 }
 
+// AccessOf is what a reader may do with a cluster; shared is what was shared with them.
 func AccessOf(r *app.ClusterReader, c app.Cluster, shared app.Access) app.Access {
 	if r == nil {
 		return app.AccessNone
@@ -251,6 +252,7 @@ func (s *Store) DefaultVisibility(ctx context.Context, tenant string) (app.Visib
 	return VisibilityOf(s.Row(ctx, DefaultVisibility, tenant))
 }
 
+// DefaultVisibility asks for the visibility of a tenant's new clusters.
 const DefaultVisibility = `SELECT cluster_visibility FROM tenants WHERE name = ?`
 
 // VisibilityOf reads a row of defaultVisibility. Only tests have tenants without a row.

@@ -8,9 +8,11 @@ import (
 	"muster/app/store/db"
 )
 
+// NodeColumns are those of a node, as ScanNode scans them.
 const NodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
 	host_key, own_root, leaving, pool, taken_from, instead_of, lost_at`
 
+// ScanNode reads a row of NodeColumns; more are further columns behind.
 func ScanNode(row db.Scanner, more ...any) (app.Node, error) {
 	var n app.Node
 	var services, addresses []byte

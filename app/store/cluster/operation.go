@@ -9,6 +9,7 @@ import (
 	"muster/app/store/db"
 )
 
+// OperationColumns are those of an operation o, as OperationRow scans them.
 const OperationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
 	o.done, o.unfinished, o.active, o.queued, o.running, o.claims, o.expected, o.created_at, o.started_at, o.ended_at, o.held_until,
 	o.at_least, o.no_top_up, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs, o.trace`
@@ -20,12 +21,14 @@ type OperationRow struct {
 	tenant, cluster, kind, status, hash, choice, requester, message, trace                                        string
 }
 
+// Dest gives where to scan OperationColumns to.
 func (o *OperationRow) Dest() []any {
 	return []any{&o.id, &o.tenant, &o.cluster, &o.kind, &o.status, &o.hash, &o.choice, &o.undoes, &o.requester, &o.message, &o.total, &o.done,
 		&o.unfinished, &o.active, &o.queued, &o.running, &o.claims, &o.expected, &o.created, &o.started, &o.ended, &o.held,
 		&o.least, &o.noTopUp, &o.low, &o.high, &o.guess, &o.runs, &o.trace}
 }
 
+// Value gives the operation that was scanned, as the rules take it.
 func (o *OperationRow) Value() ledger.Operation {
 	v := ledger.Operation{
 		Operation: app.Operation{ID: o.id, Tenant: o.tenant, Cluster: o.cluster, Kind: app.OperationKind(o.kind), Status: app.OperationStatus(o.status),
@@ -50,6 +53,7 @@ func (o *OperationRow) expects() app.Expectation {
 		High: time.Duration(o.high) * time.Microsecond, Guessed: time.Duration(o.guess) * time.Microsecond, Runs: o.runs}
 }
 
+// Operation gives the operation that was scanned.
 func (o *OperationRow) Operation() app.Operation { return o.Value().Operation }
 
 // Operations implements app.Ledger.

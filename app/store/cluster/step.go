@@ -9,9 +9,11 @@ import (
 	"muster/app/store/db"
 )
 
+// StepColumns are those of a step, as ScanStep scans them.
 const StepColumns = `operation, idx, step, node, action, service, is_join, state, attempt, tries, worker, rank, error_code, error,
 	started_at, ended_at, not_before`
 
+// ScanStep reads a row of StepColumns; more are further columns behind.
 func ScanStep(row db.Scanner, more ...any) (app.Step, error) {
 	var s app.Step
 	var rank, started, ended, notBefore int64

@@ -35,6 +35,7 @@ func (s *DB) Notify(ctx context.Context, n app.Notice) error {
 	return s.Write(ctx, func(t *Tx) error { return t.Notice(n) })
 }
 
+// NoticeColumns are those of a notice n, as NoticeRow scans them.
 const NoticeColumns = `n.id, n.at, n.tenant, n.kind, n.cluster, n.request, n.users, n.in_groups, n.title, n.body, n.path, n.action, n.action_name`
 
 // NoticeRow is where the columns of a notice are scanned to.
@@ -109,6 +110,7 @@ func (s *DB) NoticesFor(ctx context.Context, tenant string, reader *app.NoticeRe
 // MostReaderGroups is how many groups of a reader are looked for.
 const MostReaderGroups = 500
 
+// LikeMarks takes from a text what LIKE would understand; statements name ! as the escape.
 var LikeMarks = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
 // Listed is a LIKE pattern for a word in a JSON list.

@@ -176,6 +176,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
+// FromMicros is the time that was written as Micros.
 func FromMicros(m int64) time.Time {
 	if m == 0 {
 		return time.Time{}

@@ -111,6 +111,7 @@ func Each(ctx context.Context, from Reader, f func(Scanner) error, query string,
 	return eachRow(rows, err, counted(ctx, f))
 }
 
+// Each calls f for every row of a read.
 func (s *DB) Each(ctx context.Context, f func(Scanner) error, query string, args ...any) error {
 	return Each(ctx, s.Reads, f, query, args...)
 }
@@ -123,4 +124,5 @@ func (s *DB) Row(ctx context.Context, query string, args ...any) Scanner {
 // Moment begins to read the database as it is now. Roll it back.
 func (s *DB) Moment(ctx context.Context) (*Moment, error) { return s.Reads.moment(ctx) }
 
+// IsNoRows tells that a row that was asked for is not there.
 func IsNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -10,8 +10,10 @@ import (
 
 // The configuration of clusters is encrypted, as JSON, since people put passwords into it.
 
+// DefinitionPlace is where the definition of a cluster is sealed for.
 func DefinitionPlace(cluster string) string { return "cluster_definitions/" + cluster }
 
+// ChangePlace is where the definition from before an operation is sealed for.
 func ChangePlace(operation int64) string {
 	return "change_definitions/" + strconv.FormatInt(operation, 10)
 }
@@ -20,10 +22,12 @@ func askedPlace(request int64) string { return "request_asked/" + strconv.Format
 
 func termsPlace(request int64) string { return "request_terms/" + strconv.FormatInt(request, 10) }
 
+// KeptPlace is where what is kept of a request is sealed for.
 func KeptPlace(request int64) string { return "request_kept/" + strconv.FormatInt(request, 10) }
 
 func wantedPlace(build int64) string { return "build_wanted/" + strconv.FormatInt(build, 10) }
 
+// SealDefinition encrypts the definition of a cluster.
 func (k *Keyring) SealDefinition(text []byte, cluster string) []byte {
 	return k.Seal(text, DefinitionPlace(cluster))
 }
@@ -33,18 +37,22 @@ func (k *Keyring) SealChange(text []byte, operation int64) []byte {
 	return k.Seal(text, ChangePlace(operation))
 }
 
+// SealAsked encrypts what was asked for.
 func (k *Keyring) SealAsked(r app.Request) []byte {
 	return k.Seal([]byte(JSON(r.Asked)), askedPlace(r.ID))
 }
 
+// SealTerms encrypts what a request would get.
 func (k *Keyring) SealTerms(r app.Request) []byte {
 	return k.Seal([]byte(JSON(r.Terms)), termsPlace(r.ID))
 }
 
+// SealKept encrypts what is kept of a request until it is granted.
 func (k *Keyring) SealKept(text string, request int64) []byte {
 	return k.Seal([]byte(text), KeptPlace(request))
 }
 
+// SealWanted encrypts what a build asks for.
 func (k *Keyring) SealWanted(a app.BuildAsk, build int64) []byte {
 	return k.Seal([]byte(JSON(a)), wantedPlace(build))
 }

@@ -329,6 +329,7 @@ func (t *Tx) Each(f func(Scanner) error, query string, args ...any) error {
 	return err
 }
 
+// Wrapped says of an error that it is the store's.
 func Wrapped(err error) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)

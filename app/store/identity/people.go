@@ -75,6 +75,7 @@ func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error)
 	return userOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, name)
 }
 
+// ReadUser reads an account as the transaction sees it.
 func ReadUser(t *db.Tx, tenant, name string) (app.User, error) { return userOf(t.Each, tenant, name) }
 
 // userOf reads an account. One statement gives it and its groups, so that both are of one moment.
