@@ -15,11 +15,11 @@ func noPostgres() error {
 	return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: "This small build of Muster has no support for PostgreSQL.", Hint: app.FullBuildHint}
 }
 
-func openPostgres(context.Context, string) (session, func(func([]string)) peers, *reads, error) {
+func openPostgres(context.Context, string) (session, func(func([]string)) peers, *Reads, error) {
 	return nil, nil, nil, noPostgres()
 }
 
-func readPostgres(context.Context, string, map[string]string) (*reads, error) {
+func readPostgres(context.Context, string, map[string]string) (*Reads, error) {
 	return nil, noPostgres()
 }
 
