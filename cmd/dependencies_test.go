@@ -15,10 +15,11 @@ import (
 	"testing"
 )
 
-// How many packages the program may be made of, the standard library's with them. Who needs more raises a limit, and says on the page what for.
+// How many packages of others the program may be made of, the standard library's with them; how many are ours says how it is cut, not how
+// much it is. Who needs more raises a limit, and says on the page what for.
 const (
-	mostPackages      = 892
-	mostPackagesSmall = 612
+	mostPackages      = 819
+	mostPackagesSmall = 546
 )
 
 // largeModule is how much of a module may be compiled, in bytes of source, before the page has to say what for.
@@ -158,9 +159,9 @@ func TestTheProgramStaysSmall(t *testing.T) {
 		tags string
 		most int
 	}{{"", mostPackages}, {"small", mostPackagesSmall}} {
-		all := compiled(t, build.tags)
+		all := slices.DeleteFunc(compiled(t, build.tags), func(p compiledPackage) bool { return p.Module != nil && p.Module.Main })
 		if len(all) > build.most {
-			t.Errorf("with -tags %q the program is made of %d packages, more than %d", build.tags, len(all), build.most)
+			t.Errorf("with -tags %q the program is made of %d packages of others, more than %d", build.tags, len(all), build.most)
 		}
 		found := map[string]bool{}
 		for _, p := range all {
