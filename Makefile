@@ -82,7 +82,8 @@ chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothin
 bench: ## what solver, planner and engine cost here, beside their limits and what others took
 	@$(GO) run ./cmd/bench
 	@printf '\n10,000 random problems: feasibility, layout and smallest conflict beside brute force\n'
-	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver -rounds 10000 -explain-rounds 10000
+	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver ./solver/explain -rounds 10000
+	@$(GO) test -count=1 -run SameAs ./solver/change
 
 bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -137,10 +137,10 @@ func (a *App) CoordinatorOfToken(ctx context.Context, token string) (Coordinator
 	if err != nil {
 		return nil, err
 	}
-	return &granted{app: a, provisioner: p, tenant: g.Tenant}, nil
+	return a.grant(p, g.Tenant, false), nil
 }
 
 // CoordinatorOf gives the same to workers inside this process.
 func (a *App) CoordinatorOf(provisioner, tenant string) Coordinator {
-	return &granted{app: a, provisioner: Provisioner{ID: provisioner}, tenant: tenant, inside: true}
+	return a.grant(Provisioner{ID: provisioner}, tenant, true)
 }

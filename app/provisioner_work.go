@@ -20,6 +20,12 @@ var (
 	_ WorkWaiter  = (*granted)(nil)
 )
 
+// grant returns the contract for the workers of a provisioner that serve a tenant. Inside this process the provisioner is looked up with
+// each call that needs it.
+func (a *App) grant(p Provisioner, tenant string, inside bool) Coordinator {
+	return &granted{app: a, provisioner: p, tenant: tenant, inside: inside}
+}
+
 // check keeps a worker to its own tenant and its own name.
 func (g *granted) check(w WorkerID) error {
 	if w.Tenant != g.tenant || !strings.HasPrefix(w.Name, WorkerPrefix(g.provisioner.ID)) || len(w.Name) > 200 {

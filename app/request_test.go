@@ -19,6 +19,7 @@ import (
 	"muster/app/store/storetest"
 	"muster/planner"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 type testKeys struct{}
@@ -63,7 +64,7 @@ func newBureau(t testing.TB) *bureau {
 		}
 	}
 	b.store, b.catalog = s, c
-	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: testKeys{}, Policies: policy.New(),
+	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: testKeys{}, Policies: policy.New(),
 		Catalog: func() *app.Catalog { return b.catalog }, Now: b.clock.Now})
 	return b
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// How many packages of others the program may be made of, the standard library's with them; how many are ours says how it is cut, not how
-// much it is. Who needs more raises a limit, and says on the page what for.
+// How many packages the program may be made of, the standard library's with them and without its own. Who needs more raises a limit, and says on the page what
+// for.
 const (
 	mostPackages      = 819
 	mostPackagesSmall = 546
@@ -161,7 +161,7 @@ func TestTheProgramStaysSmall(t *testing.T) {
 	}{{"", mostPackages}, {"small", mostPackagesSmall}} {
 		all := slices.DeleteFunc(compiled(t, build.tags), func(p compiledPackage) bool { return p.Module != nil && p.Module.Main })
 		if len(all) > build.most {
-			t.Errorf("with -tags %q the program is made of %d packages of others, more than %d", build.tags, len(all), build.most)
+			t.Errorf("with -tags %q the program is made of %d packages beside its own, more than %d", build.tags, len(all), build.most)
 		}
 		found := map[string]bool{}
 		for _, p := range all {

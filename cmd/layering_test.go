@@ -53,8 +53,14 @@ var rooms = []room{
 	{"app/spec", []string{"app", "app/yamlfile"}, "files that people write are read alike"},
 	{"app/tenantfile", []string{"app", "app/yamlfile"}, "files that people write are read alike"},
 	{"app/*", []string{"app"}, "what serves app knows app alone"},
-	{"solver", []string{"app"}, "it chooses, and all it needs is in its arguments"},
-	{"solver/solvertest", []string{"app"}, "problems are made of app's values, for any solver"},
+	{"solver", []string{"app", "solver/internal/*"}, "it chooses, and all it needs is in its arguments; it knows nothing of those who explain and change"},
+	{"solver/explain", []string{"app", "solver", "solver/internal/*"}, "it asks a solver, and reads requests as that does"},
+	{"solver/change", []string{"app", "solver", "solver/internal/*"}, "new nodes are found by the solver; explanations are no business of it"},
+	{"solver/internal/bitset", nil, "sets of numbers know nothing of what is numbered"},
+	{"solver/internal/humanize", nil, "words for people know nothing of layouts"},
+	{"solver/internal/request", []string{"app", "solver/internal/humanize"}, "requests are read before anything is looked for"},
+	{"solver/internal/load", []string{"app"}, "what is taken and offered is measured before anything is looked for"},
+	{"solver/solvertest", []string{"app", "solver/internal/humanize", "solver/internal/request"}, "problems are made of app's values, for any solver, whose layouts it checks without its help"},
 	{"planner", []string{"app"}, "it chooses, and all it needs is in its arguments"},
 	{"providers", []string{"app", "app/netguard", "providers/*", "providers/internal/account"}, "the family's list names its members"},
 	{"providers/internal/*", []string{"app", "providers/internal/*"}, "what several members need knows none of them"},
@@ -147,6 +153,9 @@ var homes = []struct {
 		"only suites that others run import it outside of tests"},
 }
 
+// inputs is what would let an answer depend on more than the question.
+var inputs = []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"}
+
 // What pure rooms must not touch: a value in, a value out.
 var pure = []struct {
 	who       string
@@ -157,12 +166,15 @@ var pure = []struct {
 		"app does no input or output; it states interfaces for it"},
 	{"app/ledger", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "context", "sync", "github.com", "golang.org", "modernc.org"},
 		"the rules take rows and give rows; loading, saving and the clock are the store's"},
-	{"solver", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},
-		"the same question gets the same answer, on any machine, any day"},
-	{"planner", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},
-		"the same question gets the same answer, on any machine, any day"},
-	{"portal/buildsystems", []string{"os", "net", "syscall", "database/sql", "embed", "log", "math/rand", "crypto/rand", "github.com", "golang.org", "modernc.org", "go.yaml.in"},
-		"a delivery that was kept is understood again as it was"},
+	{"solver", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"solver/explain", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"solver/change", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"solver/internal/request", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"solver/internal/bitset", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"solver/internal/load", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"solver/internal/humanize", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"planner", inputs, "the same question gets the same answer, on any machine, any day"},
+	{"portal/buildsystems", inputs, "a delivery that was kept is understood again as it was"},
 	{"migrations", []string{"os", "net", "database/sql", "github.com", "golang.org", "modernc.org"}, "numbered SQL, embedded, without logic"},
 }
 

@@ -21,6 +21,7 @@ import (
 	"muster/planner"
 	"muster/providers/fake"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
@@ -207,7 +208,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if keys == nil {
 		keys = sameKeys{server: m.ssh}
 	}
-	m.app = app.New(app.Deps{Store: m.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: keys,
+	m.app = app.New(app.Deps{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	m.coord = &mortalCoordinator{Coordinator: m.app, before: before, killed: killed, died: make(chan struct{})}
 	m.lives++

@@ -27,6 +27,7 @@ import (
 	"muster/portal/apitest"
 	"muster/providers/fake"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.InspectAPI)) }
@@ -128,8 +129,8 @@ func (e *engine) catalog() *app.Catalog {
 	return c
 }
 
-// newEngine starts one; change alters the catalog first.
-func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
+// newEngine starts one; adjust alters the catalog first.
+func newEngine(t *testing.T, adjust func(e *engine, c *app.Catalog)) *engine {
 	t.Helper()
 	dir := t.TempDir()
 	e := &engine{T: t, cloud: fake.New("cloud"), effect: filepath.Join(dir, "effects"), ctx: t.Context(),
@@ -146,10 +147,10 @@ func newEngine(t *testing.T, change func(e *engine, c *app.Catalog)) *engine {
 	}
 	t.Cleanup(func() { _ = e.store.Close() })
 	catalog := e.catalog()
-	if change != nil {
-		change(e, catalog)
+	if adjust != nil {
+		adjust(e, catalog)
 	}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: e.keys,
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)

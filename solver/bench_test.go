@@ -48,32 +48,12 @@ func pairs(services, count int, seed int64, bound func(*rand.Rand) app.ServiceCo
 	return func() *app.Catalog { return solvertest.Pairs(services, count, seed, bound) }
 }
 
-// oneShort is pairs with, among them, three services that exclude each other and need one node more than there is.
-func oneShort() *app.Catalog {
-	c := pairs(100, 197, 7, random(1, 5, 0, 0))()
-	t := c.Templates["t"]
-	for i, least := range []int{3333, 3333, 3335} {
-		a, b := t.Defaults.Services[10*i], t.Defaults.Services[10*((i+1)%3)]
-		t.Constraints.Services[a] = atLeast(least)
-		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
-	}
-	return c
-}
-
 func exclusive(services, least int) func() *app.Catalog {
 	return func() *app.Catalog { return solvertest.Exclusive(services, least) }
 }
 
-// ring is an odd ring of neighbours that exclude each other: no clique shows how many nodes it needs.
 func ring(services, least int) func() *app.Catalog {
-	return func() *app.Catalog {
-		c, t := big(services)
-		for i, a := range t.Defaults.Services {
-			t.Constraints.Services[a] = atLeast(least)
-			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, t.Defaults.Services[(i+1)%services]})
-		}
-		return c
-	}
+	return func() *app.Catalog { return solvertest.Ring(services, least) }
 }
 
 func someOf(r *rand.Rand, names []string, n int) []string { return solvertest.Some(r, names, n) }
@@ -98,7 +78,7 @@ var problems = []struct {
 	{"100 services, 200 pairs, 10000 nodes, minima", pairs(100, 200, 4, random(1, 5, 0, 0)), 10000, 500 * time.Millisecond},
 	{"100 services, 200 pairs, 10000 nodes, maxima", pairs(100, 200, 5, random(1, 5, 100, 9000)), 10000, 500 * time.Millisecond},
 	{"100 services, 200 pairs, 10000 nodes, large minima", pairs(100, 200, 6, random(1, 3000, 4000, 6000)), 10000, 500 * time.Millisecond},
-	{"100 services, 200 pairs, 10000 nodes, one short", oneShort, 10000, 500 * time.Millisecond},
+	{"100 services, 200 pairs, 10000 nodes, one short", solvertest.OneShort, 10000, 500 * time.Millisecond},
 	{"10 exclusive services, 100 nodes", exclusive(10, 3), 100, 5 * time.Millisecond},
 	{"10 exclusive services, 30 nodes", exclusive(10, 3), 30, 5 * time.Millisecond},
 	{"10 exclusive services, 29 nodes", exclusive(10, 3), 29, 5 * time.Millisecond},
@@ -179,7 +159,7 @@ func TestBigPreferences(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap != 0 {
+			if wrong := solvertest.Check(c, r, got); len(wrong) > 0 || got.Gap != 0 {
 				t.Fatalf("gap %v, %s", got.Gap, wrong)
 			}
 			if took := time.Since(start); took > 2*time.Minute {

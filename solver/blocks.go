@@ -5,13 +5,15 @@ import (
 	"sort"
 
 	"muster/app"
+	"muster/solver/internal/load"
+	"muster/solver/internal/request"
 )
 
 // takeConstraints parts the services into those that go everywhere and blocks, and states the template's constraints
 // over blocks. Groups are first cut down to the services of this cluster; a can't-coexist group that names any other
 // service can never be complete on a node, so it is dropped.
 func (p *problem) takeConstraints(t *app.Template) {
-	leader := map[string]string{} // of constrained services: the smallest name of its block
+	leader := request.Leaders{} // of constrained services: the smallest name of its block
 	for name := range t.Constraints.Services {
 		if p.named[name] {
 			leader[name] = name
@@ -32,16 +34,16 @@ func (p *problem) takeConstraints(t *app.Template) {
 		}
 	}
 	for _, group := range t.Constraints.MustCoexist {
-		join(leader, group)
+		leader.Join(group)
 	}
 	number := map[string]int{}
 	for _, name := range p.services { // by name, so a block's leader comes before its other services
 		if leader[name] == "" {
 			p.everywhere = append(p.everywhere, name)
-			p.base = p.base.plus(loadOf(p.catalog.Services[name].Needs))
+			p.base = p.base.Plus(load.Of(p.catalog.Services[name].Needs))
 			continue
 		}
-		top := find(leader, name)
+		top := leader.Find(name)
 		i, known := number[top]
 		if !known {
 			i = len(p.blocks)
@@ -67,41 +69,13 @@ func (p *problem) takeConstraints(t *app.Template) {
 		if !p.named[r.Service] || !p.named[r.Of] {
 			continue
 		}
-		a, b := number[find(leader, r.Service)], number[find(leader, r.Of)]
+		a, b := number[leader.Find(r.Service)], number[leader.Find(r.Of)]
 		if a != b { // else there are as many of one as of the other
 			p.ratios = append(p.ratios, ratio{a, max(1, r.Per), b})
 		}
 	}
 	for _, name := range p.hardware {
-		p.offers = append(p.offers, offer(p.catalog.Hardware[name].Providers[p.provider]))
-	}
-}
-
-// find gives the leader of a service's block.
-func find(leader map[string]string, name string) string {
-	for leader[name] != name {
-		name = leader[name]
-	}
-	return name
-}
-
-// join makes the services of a group that are on this cluster one block, led by the smallest name.
-func join(leader map[string]string, group []string) {
-	top := ""
-	for _, name := range group {
-		if leader[name] == "" {
-			continue
-		}
-		at := find(leader, name)
-		switch {
-		case top == "":
-			top = at
-		case at < top:
-			leader[top] = at
-			top = at
-		case at > top:
-			leader[at] = top
-		}
+		p.offers = append(p.offers, load.Offer(p.catalog.Hardware[name].Providers[p.provider]))
 	}
 }
 
@@ -117,7 +91,7 @@ func upTo(n int) []int {
 // writing that none will do.
 func (b *block) take(p *problem, name string, c app.ServiceConstraint, written bool) {
 	b.services = append(b.services, name)
-	b.needs = b.needs.plus(loadOf(p.catalog.Services[name].Needs))
+	b.needs = b.needs.Plus(load.Of(p.catalog.Services[name].Needs))
 	if !written {
 		b.min = max(b.min, 1)
 		return
@@ -145,13 +119,13 @@ func keep(candidates []int, names, list []string) []int {
 }
 
 // takeCant states a can't-coexist group over blocks.
-func (p *problem) takeCant(group []string, leader map[string]string, number map[string]int) {
+func (p *problem) takeCant(group []string, leader request.Leaders, number map[string]int) {
 	var blocks []int
 	for _, name := range group {
 		if !p.named[name] {
 			return
 		}
-		blocks = append(blocks, number[find(leader, name)])
+		blocks = append(blocks, number[leader.Find(name)])
 	}
 	sort.Ints(blocks)
 	switch blocks = slices.Compact(blocks); len(blocks) {
@@ -162,3 +136,5 @@ func (p *problem) takeCant(group []string, leader map[string]string, number map[
 		p.cant = append(p.cant, blocks)
 	}
 }
+
+func ceil(a, b int) int { return (a + max(1, b) - 1) / max(1, b) }

@@ -3,6 +3,9 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // branch and price: a linear program bounds what can be had; where its solution has fractions of nodes, the number of
@@ -140,7 +143,7 @@ func (b *bestOf) node(f fork, open []fork, dive bool) []fork {
 		return open // whole numbers that the rows do not bear out: rounding has spoiled them
 	}
 	for i := range 2 { // the nearer one last, so that it is looked into first
-		r := row{pattern: p, low: -endless, high: endless}
+		r := row{pattern: p, low: -load.Endless, high: load.Endless}
 		if up := sum-math.Floor(sum) >= 0.5; up == (i == 1) {
 			r.low = int64(math.Ceil(sum))
 		} else {
@@ -210,25 +213,25 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 	}
 	words := len(shares[0].v.blocks)
 	for p := range palettes {
-		try(&pattern{newSet(words), p})
+		try(&pattern{bitset.New(words), p})
 	}
 	if best != nil {
 		return best, bestSum
 	}
-	all := newSet(words)
+	all := bitset.New(words)
 	for _, s := range shares {
-		all.union(s.v.blocks)
+		all.Union(s.v.blocks)
 	}
 	of := func(pal int, blocks ...int) *pattern {
-		p := &pattern{newSet(words), pal}
+		p := &pattern{bitset.New(words), pal}
 		for _, b := range blocks {
-			p.blocks.add(b)
+			p.blocks.Add(b)
 		}
 		return p
 	}
 	for _, pals := range [][]int{{-1}, upTo(palettes)} {
 		for _, pal := range pals {
-			for b := all.next(0); b >= 0; b = all.next(b + 1) {
+			for b := all.Next(0); b >= 0; b = all.Next(b + 1) {
 				try(of(pal, b))
 			}
 		}
@@ -236,8 +239,8 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 			return best, bestSum
 		}
 		for _, pal := range pals {
-			for b := all.next(0); b >= 0; b = all.next(b + 1) {
-				for c := all.next(b + 1); c >= 0; c = all.next(c + 1) {
+			for b := all.Next(0); b >= 0; b = all.Next(b + 1) {
+				for c := all.Next(b + 1); c >= 0; c = all.Next(c + 1) {
 					try(of(pal, b, c))
 				}
 			}
@@ -248,7 +251,7 @@ func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 	}
 	for _, s := range shares { // of the varieties with a fraction, one without more special ones
 		if off(s.amount) <= 1e-6 || slices.ContainsFunc(shares, func(o share) bool {
-			return o.at != s.at && o.v.pal == s.v.pal && off(o.amount) > 1e-6 && s.v.blocks.subsetOf(o.v.blocks)
+			return o.at != s.at && o.v.pal == s.v.pal && off(o.amount) > 1e-6 && s.v.blocks.SubsetOf(o.v.blocks)
 		}) {
 			continue
 		}
@@ -300,10 +303,10 @@ func (b *bestOf) off(st rest, extra []row, v *variety, count int64) rest {
 	out := b.m.after(st, v, count)
 	for i := range extra {
 		a, at := extra[i].of(v)*count, len(b.m.rows)+i
-		if out.low[at] > -endless {
+		if out.low[at] > -load.Endless {
 			out.low[at] -= a
 		}
-		if out.high[at] < endless {
+		if out.high[at] < load.Endless {
 			out.high[at] -= a
 		}
 	}

@@ -2,8 +2,6 @@ package solver
 
 import (
 	"encoding/json"
-	"fmt"
-	"math/rand"
 	"slices"
 
 	"muster/app"
@@ -99,51 +97,6 @@ func (e *enumerate) zonedByHosts(on map[string][]plainKind) bool {
 		}
 	}
 	return true
-}
-
-// hostedProblem is a rich problem on a pool of few hosts.
-func hostedProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
-	c, q := richProblem(r)
-	t := c.Templates["t"]
-	services, hardware := sorted(c.Services), sorted(c.Hardware)
-	some := func(n int) []string { return someOf(r, services, min(n, len(services))) }
-	q.Pool = &app.HostPool{Provider: "p"}
-	for i := range 2 + r.Intn(4) {
-		h := app.Host{Name: fmt.Sprint("r", i), Hardware: hardware[r.Intn(len(hardware))], Nodes: 6 - r.Intn(7)}
-		if r.Intn(3) > 0 {
-			h.Zone = []string{"za", "zb", "zc"}[r.Intn(3)]
-		}
-		if r.Intn(3) == 0 {
-			free := float64(r.Intn(9))
-			h.Free.CPU = &free
-		}
-		for r.Intn(3) == 0 {
-			other := app.HostedNode{Cluster: "other", Services: some(1 + r.Intn(2)), Alone: r.Intn(6) == 0}
-			if r.Intn(4) == 0 {
-				other.Apart = some(1)
-			}
-			h.Has = append(h.Has, other)
-		}
-		q.Pool.Hosts = append(q.Pool.Hosts, h)
-	}
-	if r.Intn(2) > 0 {
-		rule := &app.HostRule{}
-		if r.Intn(3) == 0 {
-			rule.Alone = some(1 + r.Intn(2))
-		}
-		if r.Intn(3) == 0 {
-			rule.Apart = []app.HostApart{{Service: some(1)[0], From: some(1 + r.Intn(2))}}
-		}
-		if r.Intn(3) == 0 {
-			rule.Separate = some(1 + r.Intn(2))
-		}
-		if r.Intn(5) == 0 {
-			rule.MaxNodes = 1 + r.Intn(3)
-		}
-		t.Constraints.Hosts = rule
-	}
-	q.Size = max(1, q.Size-r.Intn(5))
-	return c, q
 }
 
 func poolInWords(p *app.HostPool, c *app.Catalog) string {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
+	"muster/solver/solvertest"
 )
 
 // plainKind is a kind of node for enumerate: its services as bits.
@@ -84,7 +86,7 @@ func (e *enumerate) listKinds() {
 			}
 			ok = ok && len(here) < 2
 		}
-		if !ok || !bruteValid(e.t, on, e.services) {
+		if !ok || !solvertest.MayShare(e.t, on, e.services) {
 			continue
 		}
 		e.kinds = append(e.kinds, e.accepted(bits, on)...)
@@ -277,64 +279,9 @@ func (e *enumerate) zoned(zoneOf []int) bool {
 	return true
 }
 
-// richProblem makes a random question with all kinds of constraints and preferences.
-func richProblem(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
-	c, q := smallProblem(r)
-	t := c.Templates["t"]
-	services := slices.Sorted(func(yield func(string) bool) {
-		for s := range c.Services {
-			if !yield(s) {
-				return
-			}
-		}
-	})
-	some := func(n int) []string { return someOf(r, services, min(n, len(services))) }
-	if r.Intn(3) == 0 {
-		t.Constraints.CantCoexistPairs = append(t.Constraints.CantCoexistPairs, some(2+r.Intn(2)))
-	}
-	for r.Intn(5) < 2 && len(t.Constraints.Ratios) < 4 {
-		if s := some(2); len(s) == 2 {
-			t.Constraints.Ratios = append(t.Constraints.Ratios, app.Ratio{Service: s[0], Per: 1 + r.Intn(3), Of: s[1]})
-		}
-	}
-	prices := []float64{0, 0.1, 0.15, 0.25, 0.4}
-	heavy := r.Intn(3) == 0
-	for _, h := range sorted(c.Hardware) {
-		f := app.Flavor{Flavor: "f", CostPerHour: prices[r.Intn(5)]}
-		if heavy && r.Intn(4) > 0 {
-			f.CPU = float64(1 + r.Intn(4))
-		}
-		if heavy && r.Intn(3) == 0 {
-			f.MemoryGB = float64(2 + r.Intn(6))
-		}
-		c.Hardware[h].Providers["p"] = f
-		if r.Intn(4) == 0 {
-			if t.Constraints.Hardware == nil {
-				t.Constraints.Hardware = map[string]int{}
-			}
-			t.Constraints.Hardware[h] = r.Intn(5)
-		}
-	}
-	for _, s := range services {
-		if heavy {
-			c.Services[s].Needs = app.Resources{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4))}
-		}
-	}
-	t.Constraints.MixedHardware = r.Intn(2) == 0
-	if r.Intn(4) == 0 {
-		c.Providers["p"].Zones = []string{"za", "zb", "zc"}[:1+r.Intn(3)]
-		t.Constraints.Zones = &app.ZoneRule{MaxSkew: 1 + r.Intn(4)/3}
-		if r.Intn(3) > 0 {
-			t.Constraints.Zones.Services = some(1 + r.Intn(3))
-		}
-	}
-	q.Prefer = []app.Preference{app.PreferPacked, app.PreferCheapest, app.PreferSpread}[r.Intn(3)]
-	return c, q
-}
-
 func TestSameAsEnumeration(t *testing.T) {
-	t.Run("rich", func(t *testing.T) { compareWithEnumeration(t, *bruteRounds, richProblem) })
-	t.Run("hosted", func(t *testing.T) { compareWithEnumeration(t, *bruteRounds/2, hostedProblem) })
+	t.Run("rich", func(t *testing.T) { compareWithEnumeration(t, *bruteRounds, solvertest.Rich) })
+	t.Run("hosted", func(t *testing.T) { compareWithEnumeration(t, *bruteRounds/2, solvertest.Hosted) })
 }
 
 func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
@@ -373,7 +320,7 @@ func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (
 				c.Templates["t"].Constraints, r, poolInWords(r.Pool, c), err, inWords(got.Groups), inWords(want))
 		}
 		if want == nil {
-			if e := app.AsError(err); err == nil || e.Reason != noSolution || !strings.HasPrefix(e.Message, "No layout") {
+			if e := app.AsError(err); err == nil || e.Reason != request.NoSolution || !strings.HasPrefix(e.Message, "No layout") {
 				say("a layout where there is none")
 			}
 			continue
@@ -382,7 +329,7 @@ func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (
 		if err != nil {
 			say("no layout")
 		}
-		if wrong := Check(c, r, got); len(wrong) > 0 {
+		if wrong := solvertest.Check(c, r, got); len(wrong) > 0 {
 			say("%s", wrong)
 		}
 		if inWords(withoutPlaces(got.Groups)) != inWords(want) {

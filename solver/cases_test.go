@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 func TestReferenceCases(t *testing.T) {
@@ -61,9 +62,9 @@ func (e *example) checkRefusal(t *testing.T, got app.Layout, err error) {
 	}
 	code := app.EInvalid
 	switch e.kind {
-	case missingTemplate, missingProvider, missingService:
+	case request.MissingTemplate, request.MissingProvider, request.MissingService:
 		code = app.ENotFound
-	case noSolution:
+	case request.NoSolution:
 		code = app.ENoLayout
 	}
 	if is.Code != code {
@@ -109,8 +110,8 @@ func broken(c *app.Catalog, r app.LayoutRequest, l app.Layout) string {
 		for _, group := range t.Constraints.MustCoexist {
 			here, asked := 0, 0
 			for _, s := range group {
-				here += b2i(slices.Contains(g.Services, s))
-				asked += b2i(slices.Contains(services, s))
+				here += b2n(slices.Contains(g.Services, s))
+				asked += b2n(slices.Contains(services, s))
 			}
 			if here != 0 && here != asked {
 				return fmt.Sprint("must coexist ", group)
@@ -129,11 +130,4 @@ func broken(c *app.Catalog, r app.LayoutRequest, l app.Layout) string {
 		}
 	}
 	return ""
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

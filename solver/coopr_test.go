@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/solver/internal/request"
 )
 
 // reference is where a checkout may have Coopr's own answers beside it.
@@ -236,7 +237,7 @@ func (c *cooprCase) example(shared *cooprDefinitions) example {
 	case c.Quirk.FalseNegative != nil:
 		e.kind, e.message, e.any = "", "", true
 	case !optional && c.Quirk.PlacingAll == nil:
-		e.kind = noSolution
+		e.kind = request.NoSolution
 	case !optional:
 		groups = c.Quirk.PlacingAll
 	}

@@ -3,6 +3,8 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"muster/solver/internal/bitset"
 )
 
 // state is what is left to do: n nodes to make, of which each block needs some and can still use some.
@@ -28,7 +30,7 @@ func newCounter(p *problem, w *watch) *counter {
 	c.n = p.size
 	for i, b := range p.blocks {
 		room := 0
-		if f.usable.has(i) {
+		if f.usable.Has(i) {
 			room = b.max
 		}
 		c.need = append(c.need, b.min)
@@ -59,7 +61,7 @@ func (c *counter) widest() int {
 func (c *counter) most(k kind) int {
 	high := c.n
 	blocks := 0
-	for b := k.blocks.next(0); b >= 0; b = k.blocks.next(b + 1) {
+	for b := k.blocks.Next(0); b >= 0; b = k.blocks.Next(b + 1) {
 		high = min(high, c.room[b])
 		blocks++
 	}
@@ -82,10 +84,10 @@ func (c *counter) most(k kind) int {
 }
 
 // after tells whether the needs that are left after count nodes of kind k can be met with the nodes that are left.
-func (c *counter) after(k kind, count int) (bool, set) {
+func (c *counter) after(k kind, count int) (bool, bitset.Set) {
 	need := make([]int, len(c.need))
 	for b, v := range c.need {
-		if k.blocks.has(b) {
+		if k.blocks.Has(b) {
 			v -= count
 		}
 		need[b] = max(0, v)
@@ -96,22 +98,22 @@ func (c *counter) after(k kind, count int) (bool, set) {
 // next gives the most preferred kind of which a layout of what is left can have a node. There is one as long as what is
 // left can be made at all.
 func (c *counter) next() (kind, bool) {
-	open := newSet(c.f.words)
+	open := bitset.New(c.f.words)
 	for b, r := range c.room {
 		if r > 0 {
-			open.add(b)
+			open.Add(b)
 		}
 	}
 	judge := c.fits
 	if loose, _ := c.oracle.coverable(c.need, c.n-1); loose { // then a node can be anything
 		c.finder.s.clauses = nil
-		judge = func(set) bool { return true }
+		judge = func(bitset.Set) bool { return true }
 	}
-	c.finder.s.clauses = slices.DeleteFunc(c.finder.s.clauses, func(clause set) bool { return !c.holds(clause) })
+	c.finder.s.clauses = slices.DeleteFunc(c.finder.s.clauses, func(clause bitset.Set) bool { return !c.holds(clause) })
 	k, found := c.finder.preferred(choice{open, c.widest(), judge})
 	if !found && len(c.finder.s.clauses) == 0 && len(c.p.everywhere) > 0 {
 		first := c.f.palettes[0]
-		return kind{blocks: newSet(c.f.words), hardware: first.hardware, image: first.image}, true
+		return kind{blocks: bitset.New(c.f.words), hardware: first.hardware, image: first.image}, true
 	}
 	return k, found
 }
@@ -119,22 +121,22 @@ func (c *counter) next() (kind, bool) {
 // fits tells whether the rest can be made after a node with these blocks. Where it cannot, the blocks of the core that
 // the node lacks make a clause, since any node with none of them would fail in the same way. As the argument needs
 // no more than that a node lacks them, it goes on as if the node had those too, to learn more than one clause.
-func (c *counter) fits(blocks set) bool {
+func (c *counter) fits(blocks bitset.Set) bool {
 	k := kind{blocks: blocks}
 	ok, core := c.after(k, 1)
 	if ok {
 		return true
 	}
-	k.blocks = blocks.clone()
+	k.blocks = blocks.Clone()
 	for !ok && !c.w.ended {
-		clause := core.clone()
-		clause.remove(k.blocks)
-		if clause.empty() {
+		clause := core.Clone()
+		clause.Remove(k.blocks)
+		if clause.Empty() {
 			break
 		}
 		clause = c.sharpen(core, k.blocks, clause)
 		c.finder.s.clauses = append(c.finder.s.clauses, clause)
-		k.blocks.union(clause)
+		k.blocks.Union(clause)
 		ok, core = c.after(k, 1)
 	}
 	return false
@@ -142,33 +144,33 @@ func (c *counter) fits(blocks set) bool {
 
 // sharpen leaves out of a clause what it can do without: a block that could be on the node, and still the rest of the
 // core would prove that something is missing.
-func (c *counter) sharpen(core, had, clause set) set {
+func (c *counter) sharpen(core, had, clause bitset.Set) bitset.Set {
 	need := make([]int, len(c.need))
-	for b := core.next(0); b >= 0; b = core.next(b + 1) {
+	for b := core.Next(0); b >= 0; b = core.Next(b + 1) {
 		need[b] = c.need[b]
-		if had.has(b) {
+		if had.Has(b) {
 			need[b]--
 		}
 	}
-	for b := clause.next(0); b >= 0 && clause.count() > 1; b = clause.next(b + 1) {
+	for b := clause.Next(0); b >= 0 && clause.Count() > 1; b = clause.Next(b + 1) {
 		need[b]--
 		if ok, _ := c.oracle.coverable(need, c.n-1); ok {
 			need[b]++
 			continue
 		}
-		clause.del(b)
+		clause.Del(b)
 	}
 	return clause
 }
 
 // holds tells whether a clause of an earlier state is true now: a node that lacks all of it cannot be next, whatever
 // else it has.
-func (c *counter) holds(clause set) bool {
-	rest := newSet(c.f.words)
+func (c *counter) holds(clause bitset.Set) bool {
+	rest := bitset.New(c.f.words)
 	for b := range c.f.blocks {
-		rest.add(b)
+		rest.Add(b)
 	}
-	rest.remove(clause)
+	rest.Remove(clause)
 	ok, _ := c.after(kind{blocks: rest}, 1)
 	return !ok
 }
@@ -176,7 +178,7 @@ func (c *counter) holds(clause set) bool {
 // use takes count nodes of kind k off what is left.
 func (c *counter) use(k kind, count int) {
 	c.n -= count
-	for b := k.blocks.next(0); b >= 0; b = k.blocks.next(b + 1) {
+	for b := k.blocks.Next(0); b >= 0; b = k.blocks.Next(b + 1) {
 		c.need[b] = max(0, c.need[b]-count)
 		c.room[b] -= count
 	}

@@ -3,6 +3,8 @@ package solver
 import (
 	"encoding/binary"
 	"slices"
+
+	"muster/solver/internal/bitset"
 )
 
 // oracle answers whether a number of nodes is enough to put every block on as many of them as it needs. This is
@@ -24,12 +26,12 @@ func newOracle(f *family, w *watch) *oracle {
 
 // coverable tells whether n nodes suffice. If not, core is a set of blocks which alone, with these needs, need more.
 // After the watch has ended the answer means nothing.
-func (o *oracle) coverable(need []int, n int) (ok bool, core set) {
-	rest := newSet(o.f.words)
+func (o *oracle) coverable(need []int, n int) (ok bool, core bitset.Set) {
+	rest := bitset.New(o.f.words)
 	total := 0
 	for b, k := range need {
 		if k > 0 {
-			rest.add(b)
+			rest.Add(b)
 			total += k
 		}
 	}
@@ -45,28 +47,28 @@ func (o *oracle) coverable(need []int, n int) (ok bool, core set) {
 }
 
 // parts divides the blocks so that none of one part restricts any of another.
-func (o *oracle) parts(active set) []set {
-	rest := active.clone()
-	typed := newSet(o.f.words) // blocks that types may keep from each other, beyond pairs
+func (o *oracle) parts(active bitset.Set) []bitset.Set {
+	rest := active.Clone()
+	typed := bitset.New(o.f.words) // blocks that types may keep from each other, beyond pairs
 	if !o.f.onePalette(active) {
-		typed.copyFrom(active)
-		common := active.clone()
-		for b := common.next(0); b >= 0; b = common.next(b + 1) {
+		typed.CopyFrom(active)
+		common := active.Clone()
+		for b := common.Next(0); b >= 0; b = common.Next(b + 1) {
 			if !o.f.indifferent(b) {
-				common.del(b)
+				common.Del(b)
 			}
 		}
-		typed.remove(common)
+		typed.Remove(common)
 	}
-	var out []set
-	for b := rest.next(0); b >= 0; b = rest.next(0) {
-		part, edge := newSet(o.f.words), []int{b}
-		part.add(b)
-		rest.del(b)
-		pull := func(others set) {
-			for u := others.firstCommon(rest); u >= 0; u = others.firstCommon(rest) {
-				rest.del(u)
-				part.add(u)
+	var out []bitset.Set
+	for b := rest.Next(0); b >= 0; b = rest.Next(0) {
+		part, edge := bitset.New(o.f.words), []int{b}
+		part.Add(b)
+		rest.Del(b)
+		pull := func(others bitset.Set) {
+			for u := others.FirstCommon(rest); u >= 0; u = others.FirstCommon(rest) {
+				rest.Del(u)
+				part.Add(u)
 				edge = append(edge, u)
 			}
 		}
@@ -74,11 +76,11 @@ func (o *oracle) parts(active set) []set {
 			v := edge[len(edge)-1]
 			edge = edge[:len(edge)-1]
 			pull(o.f.adj[v])
-			if typed.has(v) {
+			if typed.Has(v) {
 				pull(typed)
 			}
 			for _, g := range o.f.groupsOf[v] {
-				if o.f.groups[g].subsetOf(active) {
+				if o.f.groups[g].SubsetOf(active) {
 					pull(o.f.groups[g])
 				}
 			}
@@ -91,9 +93,9 @@ func (o *oracle) parts(active set) []set {
 // squeaks is how often first-fit is tried again with the blocks that found no room moved forward.
 const squeaks = 12
 
-func (o *oracle) part(part set, need []int, n int) (bool, set) {
+func (o *oracle) part(part bitset.Set, need []int, n int) (bool, bitset.Set) {
 	total := 0
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
+	for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
 		total += need[b]
 	}
 	if total <= n {
@@ -106,7 +108,7 @@ func (o *oracle) part(part set, need []int, n int) (bool, set) {
 	if core := o.clique(part, need, n); core != nil {
 		return false, core
 	}
-	if hard := o.kernel(part, need, n); hard.count() < part.count() {
+	if hard := o.kernel(part, need, n); hard.Count() < part.Count() {
 		for _, p := range o.parts(hard) {
 			if ok, core := o.part(p, need, n); !ok {
 				return false, core
@@ -144,14 +146,14 @@ func (o *oracle) part(part set, need []int, n int) (bool, set) {
 
 // kernel leaves out the blocks that will find room whatever becomes of the others: because all that keeps it off nodes
 // cannot fill enough of them, or because it can go wherever a certain other block goes.
-func (o *oracle) kernel(part set, need []int, n int) set {
-	left := part.clone()
+func (o *oracle) kernel(part bitset.Set, need []int, n int) bitset.Set {
+	left := part.Clone()
 	typed := !o.f.onePalette(part)
 	for again := true; again; {
 		again = false
-		for b := left.next(0); b >= 0; b = left.next(b + 1) {
+		for b := left.Next(0); b >= 0; b = left.Next(b + 1) {
 			if o.easy(b, left, need, n, typed) || o.follows(b, left, need) {
-				left.del(b)
+				left.Del(b)
 				again = true
 			}
 		}
@@ -159,20 +161,20 @@ func (o *oracle) kernel(part set, need []int, n int) set {
 	return left
 }
 
-func (o *oracle) easy(b int, left set, need []int, n int, typed bool) bool {
+func (o *oracle) easy(b int, left bitset.Set, need []int, n int, typed bool) bool {
 	if typed && !o.f.indifferent(b) {
 		return false
 	}
 	taken := need[b]
-	for u := o.f.adj[b].next(0); u >= 0 && taken <= n; u = o.f.adj[b].next(u + 1) {
-		if left.has(u) {
+	for u := o.f.adj[b].Next(0); u >= 0 && taken <= n; u = o.f.adj[b].Next(u + 1) {
+		if left.Has(u) {
 			taken += need[u]
 		}
 	}
 	for _, g := range o.f.groupsOf[b] {
-		if group := o.f.groups[g]; group.subsetOf(left) {
+		if group := o.f.groups[g]; group.SubsetOf(left) {
 			least := n
-			for u := group.next(0); u >= 0; u = group.next(u + 1) {
+			for u := group.Next(0); u >= 0; u = group.Next(u + 1) {
 				if u != b {
 					least = min(least, need[u])
 				}
@@ -183,27 +185,27 @@ func (o *oracle) easy(b int, left set, need []int, n int, typed bool) bool {
 	return taken <= n
 }
 
-func (o *oracle) follows(b int, left set, need []int) bool {
-	if o.f.heavy && !o.f.needs[b].free() {
+func (o *oracle) follows(b int, left bitset.Set, need []int) bool {
+	if o.f.heavy && !o.f.needs[b].Free() {
 		return false
 	}
 	for _, g := range o.f.groupsOf[b] {
-		if o.f.groups[g].subsetOf(left) {
+		if o.f.groups[g].SubsetOf(left) {
 			return false
 		}
 	}
-	for u := left.next(0); u >= 0; u = left.next(u + 1) {
-		if u != b && need[b] <= need[u] && !o.f.adj[b].has(u) && o.f.palsOf[u].subsetOf(o.f.palsOf[b]) &&
-			o.f.adj[b].within(left, o.f.adj[u]) {
+	for u := left.Next(0); u >= 0; u = left.Next(u + 1) {
+		if u != b && need[b] <= need[u] && !o.f.adj[b].Has(u) && o.f.palsOf[u].SubsetOf(o.f.palsOf[b]) &&
+			o.f.adj[b].Within(left, o.f.adj[u]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (o *oracle) key(part set, need []int, n int) string {
+func (o *oracle) key(part bitset.Set, need []int, n int) string {
 	key := binary.AppendUvarint(nil, uint64(n))
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
+	for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
 		key = binary.AppendUvarint(key, uint64(b))
 		key = binary.AppendUvarint(key, uint64(need[b]))
 	}
@@ -211,17 +213,17 @@ func (o *oracle) key(part set, need []int, n int) string {
 }
 
 // rank says how urgent each block is: its own need and that of those it cannot be with.
-func (o *oracle) rank(part set, need []int) []int {
+func (o *oracle) rank(part bitset.Set, need []int) []int {
 	rank := make([]int, o.f.blocks)
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
+	for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
 		rank[b] = need[b]
-		for u := o.f.adj[b].next(0); u >= 0; u = o.f.adj[b].next(u + 1) {
-			if part.has(u) {
+		for u := o.f.adj[b].Next(0); u >= 0; u = o.f.adj[b].Next(u + 1) {
+			if part.Has(u) {
 				rank[b] += need[u]
 			}
 		}
 		for _, g := range o.f.groupsOf[b] {
-			if o.f.groups[g].subsetOf(part) {
+			if o.f.groups[g].SubsetOf(part) {
 				rank[b] += need[b] / 2
 			}
 		}
@@ -231,15 +233,15 @@ func (o *oracle) rank(part set, need []int) []int {
 
 // class is a number of nodes with the same blocks so far.
 type class struct {
-	blocks, pals set
+	blocks, pals bitset.Set
 	nodes        int
 }
 
 // firstFit places the blocks in order of rank, each on the first nodes that have room. Where that fails it raises the
 // rank of those left over, for the next try.
-func (o *oracle) firstFit(part set, need []int, n int, rank []int) bool {
+func (o *oracle) firstFit(part bitset.Set, need []int, n int, rank []int) bool {
 	order := make([]int, 0, 64)
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
+	for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
 		order = append(order, b)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rank[b] - rank[a] })
@@ -255,20 +257,20 @@ func (o *oracle) firstFit(part set, need []int, n int, rank []int) bool {
 			use := min(left, c.nodes)
 			left -= use
 			if use < c.nodes {
-				classes = append(classes, class{c.blocks.clone(), c.pals.clone(), c.nodes - use})
+				classes = append(classes, class{c.blocks.Clone(), c.pals.Clone(), c.nodes - use})
 				c = &classes[i]
 				c.nodes = use
 			}
-			c.blocks.add(b)
-			c.pals.intersect(o.f.palsOf[b])
+			c.blocks.Add(b)
+			c.pals.Intersect(o.f.palsOf[b])
 		}
 		if o.w.stop() {
 			return false
 		}
 		if use := min(left, n); use > 0 {
-			alone := newSet(o.f.words)
-			alone.add(b)
-			classes = append(classes, class{alone, o.f.palsOf[b].clone(), use})
+			alone := bitset.New(o.f.words)
+			alone.Add(b)
+			classes = append(classes, class{alone, o.f.palsOf[b].Clone(), use})
 			n -= use
 			left -= use
 		}
@@ -281,17 +283,17 @@ func (o *oracle) firstFit(part set, need []int, n int, rank []int) bool {
 }
 
 // clique looks for blocks that all exclude each other and together need more than n nodes. nil where it finds none.
-func (o *oracle) clique(part set, need []int, n int) set {
-	open := newSet(o.f.words)
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
-		c := newSet(o.f.words)
-		c.add(b)
+func (o *oracle) clique(part bitset.Set, need []int, n int) bitset.Set {
+	open := bitset.New(o.f.words)
+	for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
+		c := bitset.New(o.f.words)
+		c.Add(b)
 		sum := need[b]
-		open.copyFrom(o.f.adj[b])
-		open.intersect(part)
+		open.CopyFrom(o.f.adj[b])
+		open.Intersect(part)
 		for sum <= n {
 			top := -1
-			for v := open.next(0); v >= 0; v = open.next(v + 1) {
+			for v := open.Next(0); v >= 0; v = open.Next(v + 1) {
 				if top < 0 || need[v] > need[top] {
 					top = v
 				}
@@ -299,9 +301,9 @@ func (o *oracle) clique(part set, need []int, n int) set {
 			if top < 0 {
 				break
 			}
-			c.add(top)
+			c.Add(top)
 			sum += need[top]
-			open.intersect(o.f.adj[top])
+			open.Intersect(o.f.adj[top])
 		}
 		if sum > n {
 			return c
@@ -311,32 +313,32 @@ func (o *oracle) clique(part set, need []int, n int) set {
 }
 
 // search decides by trying: the neediest block must be on some node, and there with as much company as it can have.
-func (o *oracle) search(part set, need []int, n int) bool {
+func (o *oracle) search(part bitset.Set, need []int, n int) bool {
 	if n == 0 {
 		return false
 	}
-	top := part.next(0)
-	for b := top; b >= 0; b = part.next(b + 1) {
+	top := part.Next(0)
+	for b := top; b >= 0; b = part.Next(b + 1) {
 		if need[b] > need[top] {
 			top = b
 		}
 	}
 	rest := slices.Clone(need)
 	for b := range rest {
-		if !part.has(b) {
+		if !part.Has(b) {
 			rest[b] = 0
 		}
 	}
-	full := newSet(o.f.words)
-	full.add(top)
-	open := part.clone()
-	open.del(top)
-	return o.company(full, o.f.palsOf[top].clone(), open, newSet(o.f.words), func(node set) bool {
-		for b := node.next(0); b >= 0; b = node.next(b + 1) {
+	full := bitset.New(o.f.words)
+	full.Add(top)
+	open := part.Clone()
+	open.Del(top)
+	return o.company(full, o.f.palsOf[top].Clone(), open, bitset.New(o.f.words), func(node bitset.Set) bool {
+		for b := node.Next(0); b >= 0; b = node.Next(b + 1) {
 			rest[b]--
 		}
 		ok, _ := o.coverable(rest, n-1)
-		for b := node.next(0); b >= 0; b = node.next(b + 1) {
+		for b := node.Next(0); b >= 0; b = node.Next(b + 1) {
 			rest[b]++
 		}
 		return ok && !o.w.ended
@@ -345,29 +347,29 @@ func (o *oracle) search(part set, need []int, n int) bool {
 
 // company goes through the sets of s and blocks of open to which no block can be added, neither of open nor of past
 // (those passed over), until try says true.
-func (o *oracle) company(s, pals, open, past set, try func(set) bool) bool {
+func (o *oracle) company(s, pals, open, past bitset.Set, try func(bitset.Set) bool) bool {
 	if o.w.stop() {
 		return false
 	}
-	open, past = open.clone(), past.clone()
-	for _, side := range []set{open, past} {
-		for b := side.next(0); b >= 0; b = side.next(b + 1) {
+	open, past = open.Clone(), past.Clone()
+	for _, side := range []bitset.Set{open, past} {
+		for b := side.Next(0); b >= 0; b = side.Next(b + 1) {
 			if !o.f.joins(s, pals, b) {
-				side.del(b)
+				side.Del(b)
 			}
 		}
 	}
-	b := open.next(0)
+	b := open.Next(0)
 	if b < 0 {
-		return past.empty() && try(s)
+		return past.Empty() && try(s)
 	}
-	open.del(b)
-	with, shared := s.clone(), pals.clone()
-	with.add(b)
-	shared.intersect(o.f.palsOf[b])
+	open.Del(b)
+	with, shared := s.Clone(), pals.Clone()
+	with.Add(b)
+	shared.Intersect(o.f.palsOf[b])
 	if o.company(with, shared, open, past, try) {
 		return true
 	}
-	past.add(b)
+	past.Add(b)
 	return o.company(s, pals, open, past, try)
 }

@@ -7,7 +7,7 @@
 // Services that no constraint names go on every node; what a service needs, and how nodes are spread over zones, is no
 // constraint in this sense. Services that must coexist are merged into blocks (problem.go, blocks.go), and a node is a set
 // of blocks that may share it: no two that can't coexist, no complete larger group that can't, and some hardware and image
-// type that all accept and that has room for all (family.go, load.go). Such a set with types that will do is a kind of
+// type that all accept and that has room for all (family.go, internal/load). Such a set with types that will do is a kind of
 // node. There must be as many nodes as were asked for, none of them empty, and each block on at least
 // min and at most max of them. A service that was asked for has a minimum of 1, unless its template says 0 in writing.
 // Ratios count where both services are on the cluster. Hardware limits count nodes; a type limited to 0 is no candidate.
@@ -33,7 +33,7 @@
 //
 // Neither kinds nor counts are enumerated; both can be more than there are atoms. Instead (solve.go, counts.go):
 //
-//  1. Ask whether any layout exists. If not, explain (explain.go).
+//  1. Ask whether any layout exists. If not, say why (obstacle.go); package explain finds out more.
 //  2. Find the most preferred kind of which some layout has a node.
 //  3. Find the greatest number of such nodes after which the rest can still be made, by bisection.
 //  4. Take them off, and go on at 2 until no node is left.
@@ -66,7 +66,13 @@
 // against each later kind first. These programs are solved in floating point with small tolerances, not in whole numbers;
 // what they answer is checked in whole numbers.
 //
-// Check (check.go) says in words what a layout does not keep, and knows nothing of all this.
+// solvertest.Check says in words what a layout does not keep, and knows nothing of all this.
+//
+// # What is elsewhere
+//
+// Package explain finds the smallest conflict of a request without a layout and what would make one possible; package
+// change finds how a standing cluster becomes another one. Both ask the solver, which knows neither. What all three read
+// out of requests alike is in internal/request, and the words that they share are in internal/humanize.
 //
 // # Limits
 //

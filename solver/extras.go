@@ -1,18 +1,22 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"muster/solver/internal/bitset"
+)
 
 // extras are what a search for the heaviest set may have to heed besides the family. They cost it most of its
 // reductions, so it has them only where they are needed.
 type extras struct {
 	bonuses []bonus
 	cuts    []cut
-	banned  []set // sets that may not be the answer
+	banned  []bitset.Set // sets that may not be the answer
 }
 
 // bonus is worth something where all its blocks are taken. worth may be negative.
 type bonus struct {
-	blocks set
+	blocks bitset.Set
 	worth  int64
 }
 
@@ -27,11 +31,11 @@ type cut struct {
 func (x *extras) possible(f *family, n *node) bool {
 	for _, c := range x.cuts {
 		sum := int64(0)
-		for b := n.chosen.next(0); b >= 0; b = n.chosen.next(b + 1) {
+		for b := n.chosen.Next(0); b >= 0; b = n.chosen.Next(b + 1) {
 			sum += c.weight[b]
 		}
 		left := c.least - sum
-		for b := n.avail.next(0); b >= 0 && left > 0; b = n.avail.next(b + 1) {
+		for b := n.avail.Next(0); b >= 0 && left > 0; b = n.avail.Next(b + 1) {
 			left -= max(0, c.weight[b])
 		}
 		if left > 0 || n.tight && c.order != nil && sum+c.order.bound(f, n, c.weight) < c.least {
@@ -41,10 +45,10 @@ func (x *extras) possible(f *family, n *node) bool {
 	return true
 }
 
-func (x *extras) bonus(chosen set) int64 {
+func (x *extras) bonus(chosen bitset.Set) int64 {
 	sum := int64(0)
 	for _, b := range x.bonuses {
-		if b.blocks.subsetOf(chosen) {
+		if b.blocks.SubsetOf(chosen) {
 			sum += b.worth
 		}
 	}
@@ -55,17 +59,17 @@ func (x *extras) bonus(chosen set) int64 {
 func (x *extras) bound(n *node) int64 {
 	sum := int64(0)
 	for _, b := range x.bonuses {
-		if b.worth > 0 && b.blocks.within2(n.chosen, n.avail) || b.worth < 0 && b.blocks.subsetOf(n.chosen) {
+		if b.worth > 0 && b.blocks.Within2(n.chosen, n.avail) || b.worth < 0 && b.blocks.SubsetOf(n.chosen) {
 			sum += b.worth
 		}
 	}
 	return sum
 }
 
-func (x *extras) final(chosen set) bool {
+func (x *extras) final(chosen bitset.Set) bool {
 	for _, c := range x.cuts {
 		sum := int64(0)
-		for b := chosen.next(0); b >= 0; b = chosen.next(b + 1) {
+		for b := chosen.Next(0); b >= 0; b = chosen.Next(b + 1) {
 			sum += c.weight[b]
 		}
 		if sum < c.least {
@@ -73,7 +77,7 @@ func (x *extras) final(chosen set) bool {
 		}
 	}
 	for _, b := range x.banned {
-		if b.equal(chosen) {
+		if b.Equal(chosen) {
 			return false
 		}
 	}
@@ -81,14 +85,14 @@ func (x *extras) final(chosen set) bool {
 }
 
 // cares tells whether it matters to the extras, beside the cuts, which of b and its neighbours is taken.
-func (x *extras) cares(b int, near, chosen set) bool {
+func (x *extras) cares(b int, near, chosen bitset.Set) bool {
 	for _, o := range x.banned {
-		if o.has(b) && chosen.subsetOf(o) {
+		if o.Has(b) && chosen.SubsetOf(o) {
 			return true
 		}
 	}
 	for _, o := range x.bonuses {
-		if o.blocks.has(b) || o.blocks.intersects(near) {
+		if o.blocks.Has(b) || o.blocks.Intersects(near) {
 			return true
 		}
 	}
@@ -97,15 +101,15 @@ func (x *extras) cares(b int, near, chosen set) bool {
 
 // near tells whether what is chosen may still become a set that may not be the answer, so that one more block, whatever it
 // is worth, may make it another one.
-func (x *extras) near(chosen set) bool {
-	return slices.ContainsFunc(x.banned, func(o set) bool { return chosen.subsetOf(o) })
+func (x *extras) near(chosen bitset.Set) bool {
+	return slices.ContainsFunc(x.banned, func(o bitset.Set) bool { return chosen.SubsetOf(o) })
 }
 
 // outweighs tells whether b is as good for every cut as all of near.
-func (x *extras) outweighs(b int, near set) bool {
+func (x *extras) outweighs(b int, near bitset.Set) bool {
 	for _, c := range x.cuts {
 		sum := int64(0)
-		for u := near.next(0); u >= 0; u = near.next(u + 1) {
+		for u := near.Next(0); u >= 0; u = near.Next(u + 1) {
 			sum += max(0, c.weight[u])
 		}
 		if sum > c.weight[b] {
@@ -121,19 +125,19 @@ func (x *extras) atLeast(b, u int) bool {
 }
 
 // welcome tells whether to take b, which is in nobody's way, can do no harm.
-func (x *extras) welcome(b int, chosen set) bool {
+func (x *extras) welcome(b int, chosen bitset.Set) bool {
 	for _, c := range x.cuts {
 		if c.weight[b] < 0 {
 			return false
 		}
 	}
 	for _, o := range x.bonuses {
-		if o.worth < 0 && o.blocks.has(b) {
+		if o.worth < 0 && o.blocks.Has(b) {
 			return false
 		}
 	}
 	for _, o := range x.banned {
-		if o.has(b) && chosen.subsetOf(o) {
+		if o.Has(b) && chosen.SubsetOf(o) {
 			return false
 		}
 	}

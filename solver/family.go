@@ -1,6 +1,12 @@
 package solver
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
+)
 
 // family says which sets of blocks may share a node. It is closed downwards: what may share a node with company may
 // also do so without. Three things forbid company: a pair that can't coexist, a larger group that can't be complete,
@@ -8,14 +14,14 @@ import "slices"
 type family struct {
 	blocks   int
 	words    int
-	usable   set       // blocks that can be on some node at all
-	adj      []set     // per block: those it can never share a node with
-	groups   []set     // three or more blocks, no two of them adj, never all on one node
-	groupsOf [][]int   // per block: indexes into groups
-	palettes []palette // in order of preference
-	palsOf   []set     // per block: indexes into palettes
-	needs    []load    // per block
-	heavy    bool      // whether some hardware could be too small for the blocks that accept it
+	usable   bitset.Set   // blocks that can be on some node at all
+	adj      []bitset.Set // per block: those it can never share a node with
+	groups   []bitset.Set // three or more blocks, no two of them adj, never all on one node
+	groupsOf [][]int      // per block: indexes into groups
+	palettes []palette    // in order of preference
+	palsOf   []bitset.Set // per block: indexes into palettes
+	needs    []load.Load  // per block
+	heavy    bool         // whether some hardware could be too small for the blocks that accept it
 }
 
 // palette is a hardware and image type, with the blocks that accept both. A palette whose blocks all fit an earlier one
@@ -23,21 +29,21 @@ type family struct {
 type palette struct {
 	hardware, image int
 	class           int // of hosts, where there is a pool
-	blocks          set
-	room            load // what the services that go everywhere leave
+	blocks          bitset.Set
+	room            load.Load // what the services that go everywhere leave
 }
 
 // newFamily states what may share a node. worse tells that a palette is never chosen because of another; where it is nil
 // that is so for those whose blocks all fit an earlier one.
 func newFamily(p *problem, worse func(x, o palette) bool) *family {
 	n := len(p.blocks)
-	f := &family{blocks: n, words: max(1, wordsFor(n)), groupsOf: make([][]int, n)}
-	f.usable = newSet(f.words)
+	f := &family{blocks: n, words: max(1, bitset.Words(n)), groupsOf: make([][]int, n)}
+	f.usable = bitset.New(f.words)
 	for i, b := range p.blocks {
-		f.adj = append(f.adj, newSet(f.words))
+		f.adj = append(f.adj, bitset.New(f.words))
 		f.needs = append(f.needs, b.needs)
 		if !b.cant && b.max > 0 && len(b.hardware) > 0 && len(b.images) > 0 {
-			f.usable.add(i)
+			f.usable.Add(i)
 		}
 	}
 	switch {
@@ -50,8 +56,8 @@ func newFamily(p *problem, worse func(x, o palette) bool) *family {
 	}
 	f.takeTypes()
 	for b := range f.palsOf {
-		if f.palsOf[b].empty() {
-			f.usable.del(b)
+		if f.palsOf[b].Empty() {
+			f.usable.Del(b)
 		}
 	}
 	f.takeCant(p.cant)
@@ -61,35 +67,35 @@ func newFamily(p *problem, worse func(x, o palette) bool) *family {
 // typed is one hardware or image type with the blocks that accept it.
 type typed struct {
 	index  int
-	blocks set
-	room   load
+	blocks bitset.Set
+	room   load.Load
 }
 
 // typesInUse gives the types in order of name, without those that would never be chosen because an earlier one is
 // accepted by the same blocks and perhaps more.
-func (f *family) typesInUse(types int, room func(t int) load, accepts func(block int) []int) []typed {
+func (f *family) typesInUse(types int, room func(t int) load.Load, accepts func(block int) []int) []typed {
 	all := make([]typed, types)
 	for i := range all {
-		all[i] = typed{i, newSet(f.words), room(i)}
+		all[i] = typed{i, bitset.New(f.words), room(i)}
 	}
 	for b := 0; b < f.blocks; b++ {
-		if f.usable.has(b) {
+		if f.usable.Has(b) {
 			for _, i := range accepts(b) {
-				all[i].blocks.add(b)
+				all[i].blocks.Add(b)
 			}
 		}
 	}
 	var out []typed
 	for _, t := range all {
-		for b := t.blocks.next(0); b >= 0; b = t.blocks.next(b + 1) {
-			if !f.needs[b].within(t.room) {
-				t.blocks.del(b)
+		for b := t.blocks.Next(0); b >= 0; b = t.blocks.Next(b + 1) {
+			if !f.needs[b].Within(t.room) {
+				t.blocks.Del(b)
 			}
 		}
-		if !(load{}).within(t.room) {
+		if !(load.Load{}).Within(t.room) {
 			continue
 		}
-		if !slices.ContainsFunc(out, func(o typed) bool { return t.blocks.subsetOf(o.blocks) && t.room.within(o.room) }) {
+		if !slices.ContainsFunc(out, func(o typed) bool { return t.blocks.SubsetOf(o.blocks) && t.room.Within(o.room) }) {
 			out = append(out, t)
 		}
 	}
@@ -97,17 +103,17 @@ func (f *family) typesInUse(types int, room func(t int) load, accepts func(block
 }
 
 func (f *family) takePalettes(p *problem) {
-	hardware := f.typesInUse(len(p.hardware), func(h int) load { return p.offers[h].minus(p.base) }, func(b int) []int { return p.blocks[b].hardware })
-	images := f.typesInUse(len(p.images), func(int) load { return boundless }, func(b int) []int { return p.blocks[b].images })
+	hardware := f.typesInUse(len(p.hardware), func(h int) load.Load { return p.offers[h].Minus(p.base) }, func(b int) []int { return p.blocks[b].hardware })
+	images := f.typesInUse(len(p.images), func(int) load.Load { return load.Boundless }, func(b int) []int { return p.blocks[b].images })
 	for _, h := range hardware {
 		for _, i := range images {
-			both := h.blocks.clone()
-			both.intersect(i.blocks)
+			both := h.blocks.Clone()
+			both.Intersect(i.blocks)
 			if !slices.ContainsFunc(f.palettes, func(o palette) bool {
-				return both.subsetOf(o.blocks) && h.room.within(o.room)
+				return both.SubsetOf(o.blocks) && h.room.Within(o.room)
 			}) {
 				f.palettes = append(f.palettes, palette{hardware: h.index, image: i.index, blocks: both, room: h.room})
-				f.heavy = f.heavy || !f.sum(both).within(h.room)
+				f.heavy = f.heavy || !f.sum(both).Within(h.room)
 			}
 		}
 	}
@@ -118,13 +124,13 @@ func (f *family) takeAllPalettes(p *problem, worse func(x, o palette) bool) {
 	var all []palette
 	for h := range p.hardware {
 		for i := range p.images {
-			x := palette{hardware: h, image: i, blocks: newSet(f.words), room: p.offers[h].minus(p.base)}
+			x := palette{hardware: h, image: i, blocks: bitset.New(f.words), room: p.offers[h].Minus(p.base)}
 			for b, block := range p.blocks {
-				if f.usable.has(b) && slices.Contains(block.hardware, h) && slices.Contains(block.images, i) && block.needs.within(x.room) {
-					x.blocks.add(b)
+				if f.usable.Has(b) && slices.Contains(block.hardware, h) && slices.Contains(block.images, i) && block.needs.Within(x.room) {
+					x.blocks.Add(b)
 				}
 			}
-			if (load{}).within(x.room) {
+			if (load.Load{}).Within(x.room) {
 				all = append(all, x)
 			}
 		}
@@ -132,25 +138,25 @@ func (f *family) takeAllPalettes(p *problem, worse func(x, o palette) bool) {
 	for _, x := range all {
 		if !slices.ContainsFunc(all, func(o palette) bool { return worse(x, o) }) {
 			f.palettes = append(f.palettes, x)
-			f.heavy = f.heavy || !f.sum(x.blocks).within(x.room)
+			f.heavy = f.heavy || !f.sum(x.blocks).Within(x.room)
 		}
 	}
 }
 
 // takeTypes parts the blocks that no palette has together.
 func (f *family) takeTypes() {
-	f.palsOf = make([]set, f.blocks)
+	f.palsOf = make([]bitset.Set, f.blocks)
 	for b := range f.palsOf {
-		f.palsOf[b] = newSet(wordsFor(len(f.palettes)))
+		f.palsOf[b] = bitset.New(bitset.Words(len(f.palettes)))
 		for i, pal := range f.palettes {
-			if pal.blocks.has(b) {
-				f.palsOf[b].add(i)
+			if pal.blocks.Has(b) {
+				f.palsOf[b].Add(i)
 			}
 		}
 	}
-	for a := f.usable.next(0); a >= 0; a = f.usable.next(a + 1) {
-		for b := f.usable.next(a + 1); b >= 0; b = f.usable.next(b + 1) {
-			if !f.fitsOne(f.palsOf[a], f.palsOf[b], f.needs[a].plus(f.needs[b])) {
+	for a := f.usable.Next(0); a >= 0; a = f.usable.Next(a + 1) {
+		for b := f.usable.Next(a + 1); b >= 0; b = f.usable.Next(b + 1) {
+			if !f.fitsOne(f.palsOf[a], f.palsOf[b], f.needs[a].Plus(f.needs[b])) {
 				f.part(a, b)
 			}
 		}
@@ -158,8 +164,8 @@ func (f *family) takeTypes() {
 }
 
 func (f *family) part(a, b int) {
-	f.adj[a].add(b)
-	f.adj[b].add(a)
+	f.adj[a].Add(b)
+	f.adj[b].Add(a)
 }
 
 // takeCant turns the pairs into adj and keeps those larger groups that still say something.
@@ -169,22 +175,22 @@ func (f *family) takeCant(cant [][]int) {
 			f.part(g[0], g[1])
 		}
 	}
-	var larger []set
+	var larger []bitset.Set
 	for _, g := range cant {
-		s := newSet(f.words)
+		s := bitset.New(f.words)
 		for _, b := range g {
-			s.add(b)
+			s.Add(b)
 		}
-		if len(g) > 2 && s.subsetOf(f.usable) && !f.split(s) {
+		if len(g) > 2 && s.SubsetOf(f.usable) && !f.split(s) {
 			larger = append(larger, s)
 		}
 	}
-	slices.SortStableFunc(larger, func(a, b set) int { return a.count() - b.count() })
+	slices.SortStableFunc(larger, func(a, b bitset.Set) int { return a.Count() - b.Count() })
 	for _, s := range larger {
-		if slices.ContainsFunc(f.groups, func(o set) bool { return o.subsetOf(s) }) {
+		if slices.ContainsFunc(f.groups, func(o bitset.Set) bool { return o.SubsetOf(s) }) {
 			continue
 		}
-		for b := s.next(0); b >= 0; b = s.next(b + 1) {
+		for b := s.Next(0); b >= 0; b = s.Next(b + 1) {
 			f.groupsOf[b] = append(f.groupsOf[b], len(f.groups))
 		}
 		f.groups = append(f.groups, s)
@@ -192,9 +198,9 @@ func (f *family) takeCant(cant [][]int) {
 }
 
 // split tells whether two of the blocks are adj, so that they are never together anyway.
-func (f *family) split(s set) bool {
-	for b := s.next(0); b >= 0; b = s.next(b + 1) {
-		if f.adj[b].intersects(s) {
+func (f *family) split(s bitset.Set) bool {
+	for b := s.Next(0); b >= 0; b = s.Next(b + 1) {
+		if f.adj[b].Intersects(s) {
 			return true
 		}
 	}
@@ -202,18 +208,18 @@ func (f *family) split(s set) bool {
 }
 
 // joins tells whether block b may join the blocks of s, which share the palettes pals.
-func (f *family) joins(s, pals set, b int) bool {
-	if f.adj[b].intersects(s) || !f.palsOf[b].intersects(pals) {
+func (f *family) joins(s, pals bitset.Set, b int) bool {
+	if f.adj[b].Intersects(s) || !f.palsOf[b].Intersects(pals) {
 		return false
 	}
-	if f.heavy && !f.fitsOne(f.palsOf[b], pals, f.sum(s).plus(f.needs[b])) {
+	if f.heavy && !f.fitsOne(f.palsOf[b], pals, f.sum(s).Plus(f.needs[b])) {
 		return false
 	}
 	for _, g := range f.groupsOf[b] {
 		missing := 0
 		for i, w := range f.groups[g] {
 			if w &^= s[i]; w != 0 {
-				if missing += popcount(w); missing > 1 {
+				if missing += bits.OnesCount64(w); missing > 1 {
 					break
 				}
 			}
@@ -227,19 +233,19 @@ func (f *family) joins(s, pals set, b int) bool {
 
 // onePalette tells whether some palette has all the blocks of s, and room for them, so that types forbid nothing among
 // them.
-func (f *family) onePalette(s set) bool {
-	sum := load{}
+func (f *family) onePalette(s bitset.Set) bool {
+	sum := load.Load{}
 	if f.heavy {
 		sum = f.sum(s)
 	}
-	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.subsetOf(p.blocks) && sum.within(p.room) })
+	return slices.ContainsFunc(f.palettes, func(p palette) bool { return s.SubsetOf(p.blocks) && sum.Within(p.room) })
 }
 
 // fitsOne tells whether a palette of both sets has so much room.
-func (f *family) fitsOne(pals, others set, sum load) bool {
+func (f *family) fitsOne(pals, others bitset.Set, sum load.Load) bool {
 	for i := range pals {
 		for w := pals[i] & others[i]; w != 0; w &= w - 1 {
-			if sum.within(f.palettes[i<<6+lowest(w)].room) {
+			if sum.Within(f.palettes[i<<6+bits.TrailingZeros64(w)].room) {
 				return true
 			}
 		}
@@ -248,15 +254,15 @@ func (f *family) fitsOne(pals, others set, sum load) bool {
 }
 
 // sum is what the blocks of s take together.
-func (f *family) sum(s set) load {
-	var l load
-	for b := s.next(0); b >= 0; b = s.next(b + 1) {
-		l = l.plus(f.needs[b])
+func (f *family) sum(s bitset.Set) load.Load {
+	var l load.Load
+	for b := s.Next(0); b >= 0; b = s.Next(b + 1) {
+		l = l.Plus(f.needs[b])
 	}
 	return l
 }
 
 // indifferent tells whether block b goes with every palette and takes nothing of a node.
 func (f *family) indifferent(b int) bool {
-	return f.palsOf[b].count() == len(f.palettes) && (!f.heavy || f.needs[b].free())
+	return f.palsOf[b].Count() == len(f.palettes) && (!f.heavy || f.needs[b].Free())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/solvertest"
 )
 
 // dice makes choices out of bytes; when they are used up all are 0.
@@ -112,7 +113,7 @@ func FuzzSolve(f *testing.F) {
 			}
 			return
 		}
-		if wrong := Check(c, r, got); len(wrong) > 0 {
+		if wrong := solvertest.Check(c, r, got); len(wrong) > 0 {
 			t.Fatalf("%s\n%s\n%+v\n%+v", wrong, inWords(got.Groups), c.Templates["t"].Constraints, r)
 		}
 		again, err := New().Solve(ctx, c, r)

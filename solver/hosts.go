@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
+	"muster/solver/internal/request"
 )
 
 // host is one of the hosts that nodes may go on. Hosts that can take no node at all are left out.
@@ -13,7 +16,7 @@ type host struct {
 	name, zone string
 	hardware   int             // candidate
 	nodes      int             // that it can take
-	free       load            // of what its hardware does not state; endless where nothing is limited
+	free       load.Load       // of what its hardware does not state; endless where nothing is limited
 	banned     map[string]bool // services of this cluster that may not be on it
 	class      int
 }
@@ -23,7 +26,7 @@ type host struct {
 type hostClass struct {
 	hardware int
 	zone     string
-	free     load
+	free     load.Load
 	blocks   []bool // per block: whether it may be there
 	nodes    int    // on all of them together
 	hosts    int
@@ -45,7 +48,7 @@ func (p *problem) takeHosts(t *app.Template, r app.LayoutRequest) {
 	if t.Constraints.Hosts != nil {
 		rule = *t.Constraints.Hosts
 	}
-	p.pool = &hostPool{separate: slices.DeleteFunc(distinct(rule.Separate), func(s string) bool { return !p.named[s] })}
+	p.pool = &hostPool{separate: slices.DeleteFunc(request.Distinct(rule.Separate), func(s string) bool { return !p.named[s] })}
 	seen := map[string]bool{}
 	for _, h := range slices.SortedStableFunc(slices.Values(r.Pool.Hosts), func(a, b app.Host) int { return cmp.Compare(a.Name, b.Name) }) {
 		if !seen[h.Name] {
@@ -61,7 +64,7 @@ func (p *problem) takeHost(rule app.HostRule, from app.Host) {
 		slices.ContainsFunc(from.Has, func(n app.HostedNode) bool { return n.Alone }) {
 		return
 	}
-	h.nodes, h.free = roomOn(from, p.catalog.Hardware[from.Hardware].Providers[p.provider])
+	h.nodes, h.free = load.RoomOn(from, p.catalog.Hardware[from.Hardware].Providers[p.provider])
 	if rule.MaxNodes > 0 {
 		h.nodes = min(h.nodes, rule.MaxNodes)
 	}
@@ -75,25 +78,6 @@ func (p *problem) takeHost(rule app.HostRule, from app.Host) {
 	}
 	h.class = p.pool.classOf(p, h)
 	p.pool.hosts = append(p.pool.hosts, h)
-}
-
-// roomOn gives how many nodes of a flavor a host can take, and what it has left of all that the flavor does not state.
-func roomOn(h app.Host, f app.Flavor) (nodes int, free load) {
-	nodes, free = h.Nodes, boundless
-	for i, d := range []struct {
-		free   *float64
-		stated float64
-	}{{h.Free.CPU, f.CPU}, {h.Free.MemoryGB, f.MemoryGB}, {h.Free.DiskGB, f.DiskGB}} {
-		takes := millionths(d.stated)
-		switch {
-		case d.free == nil:
-		case takes > 0:
-			nodes = int(min(int64(nodes), millionths(*d.free)/takes))
-		default:
-			free[i] = millionths(*d.free)
-		}
-	}
-	return nodes, free
 }
 
 // mayHost tells whether a service may be on a host, for all that stands there.
@@ -135,26 +119,26 @@ func (l *hostPool) classOf(p *problem, h host) int {
 // takeHostedPalettes takes a palette for each pair of types and class of hosts, save images that all blocks accept which
 // accept another one.
 func (f *family) takeHostedPalettes(p *problem) {
-	images := f.typesInUse(len(p.images), func(int) load { return boundless }, func(b int) []int { return p.blocks[b].images })
+	images := f.typesInUse(len(p.images), func(int) load.Load { return load.Boundless }, func(b int) []int { return p.blocks[b].images })
 	for h := range p.hardware {
 		for _, i := range images {
 			for c, class := range p.pool.classes {
 				if class.hardware != h {
 					continue
 				}
-				x := palette{hardware: h, image: i.index, class: c, blocks: newSet(f.words), room: p.offers[h]}
+				x := palette{hardware: h, image: i.index, class: c, blocks: bitset.New(f.words), room: p.offers[h]}
 				for d := range x.room {
 					x.room[d] = min(x.room[d], class.free[d])
 				}
-				x.room = x.room.minus(p.base)
+				x.room = x.room.Minus(p.base)
 				for b, block := range p.blocks {
-					if f.usable.has(b) && class.blocks[b] && i.blocks.has(b) && slices.Contains(block.hardware, h) && block.needs.within(x.room) {
-						x.blocks.add(b)
+					if f.usable.Has(b) && class.blocks[b] && i.blocks.Has(b) && slices.Contains(block.hardware, h) && block.needs.Within(x.room) {
+						x.blocks.Add(b)
 					}
 				}
-				if (load{}).within(x.room) {
+				if (load.Load{}).Within(x.room) {
 					f.palettes = append(f.palettes, x)
-					f.heavy = f.heavy || !f.sum(x.blocks).within(x.room)
+					f.heavy = f.heavy || !f.sum(x.blocks).Within(x.room)
 				}
 			}
 		}
@@ -167,7 +151,7 @@ func (m *mixer) hostRows() {
 	p, pals := m.p, upTo(len(m.f.palettes))
 	// on weighs nodes by their palette, or those with a service, where one is named.
 	on := func(service string, weight func(pal palette) int64) row {
-		r := row{low: -endless, high: endless}
+		r := row{low: -load.Endless, high: load.Endless}
 		block := -1
 		for b := range p.blocks {
 			if slices.Contains(p.blocks[b].services, service) {
@@ -182,9 +166,9 @@ func (m *mixer) hostRows() {
 			case w == 0:
 			case block < 0:
 				r.pal[i] = w
-			case pal.blocks.has(block):
-				w := weighedPattern{pattern{newSet(m.f.words), i}, w}
-				w.blocks.add(block)
+			case pal.blocks.Has(block):
+				w := weighedPattern{pattern{bitset.New(m.f.words), i}, w}
+				w.blocks.Add(block)
 				r.patterns = append(r.patterns, w)
 			}
 		}
@@ -209,7 +193,7 @@ func (m *mixer) hostRows() {
 	if p.zoneRule == nil {
 		return
 	}
-	spread := slices.DeleteFunc(distinct(p.zoneRule.Services), func(s string) bool { return !p.named[s] })
+	spread := slices.DeleteFunc(request.Distinct(p.zoneRule.Services), func(s string) bool { return !p.named[s] })
 	if len(p.zoneRule.Services) == 0 {
 		spread = []string{""}
 	}
@@ -232,11 +216,11 @@ func (m *mixer) hostRows() {
 
 // freeRows states that the nodes on a class take no more together than its hosts have, of what hardware does not state.
 func (m *mixer) freeRows(c int, class hostClass) {
-	for d := range bySize {
-		if class.free[d] >= endless {
+	for d := range load.BySize {
+		if class.free[d] >= load.Endless {
 			continue
 		}
-		r := row{low: -endless, high: class.free[d] * int64(class.hosts), pal: make([]int64, len(m.f.palettes))}
+		r := row{low: -load.Endless, high: class.free[d] * int64(class.hosts), pal: make([]int64, len(m.f.palettes))}
 		unit := r.high
 		for i, pal := range m.f.palettes {
 			if pal.class != c {
@@ -244,10 +228,10 @@ func (m *mixer) freeRows(c int, class hostClass) {
 			}
 			r.pal[i] = m.p.base[d]
 			unit = divisor(unit, m.p.base[d])
-			for b := pal.blocks.next(0); b >= 0; b = pal.blocks.next(b + 1) {
+			for b := pal.blocks.Next(0); b >= 0; b = pal.blocks.Next(b + 1) {
 				if need := m.f.needs[b][d]; need > 0 {
-					w := weighedPattern{pattern{newSet(m.f.words), i}, need}
-					w.blocks.add(b)
+					w := weighedPattern{pattern{bitset.New(m.f.words), i}, need}
+					w.blocks.Add(b)
 					r.patterns = append(r.patterns, w)
 					unit = divisor(unit, need)
 				}
@@ -263,4 +247,11 @@ func (m *mixer) freeRows(c int, class hostClass) {
 		}
 		m.rows = append(m.rows, r)
 	}
+}
+
+func b2n(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -1,10 +1,14 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"muster/solver/internal/bitset"
+)
 
 // kind is what a node can be: some blocks, beside the services that go everywhere, on one hardware and image type.
 type kind struct {
-	blocks          set
+	blocks          bitset.Set
 	hardware, image int
 }
 
@@ -29,9 +33,9 @@ func newFinder(p *problem, f *family, w *watch) *finder {
 // choice is one question to the finder: the kind must have at least one and at most limit of the open blocks, and pass
 // the judge. A judge that says no must add at least one clause which the kind does not fulfil.
 type choice struct {
-	open  set
+	open  bitset.Set
 	limit int
-	judge func(blocks set) bool
+	judge func(blocks bitset.Set) bool
 }
 
 // preferred gives the most preferred kind, or false where there is none.
@@ -54,12 +58,12 @@ func (d *finder) preferred(c choice) (kind, bool) {
 
 // heaviest finds the greatest number of services, which is known to be no more than most, and the first palette that
 // reaches it. fit holds the open blocks of the palette; blocks is nil where there is nothing.
-func (d *finder) heaviest(c choice, most int64) (top int64, blocks set, at palette, fit set) {
-	none := newSet(d.f.words)
+func (d *finder) heaviest(c choice, most int64) (top int64, blocks bitset.Set, at palette, fit bitset.Set) {
+	none := bitset.New(d.f.words)
 	for _, p := range d.f.palettes { // in order, so the first to reach the greatest weight is the preferred one
-		here := p.blocks.clone()
-		here.intersect(c.open)
-		if here.empty() || blocks != nil && !d.f.heavy && here.subsetOf(fit) {
+		here := p.blocks.Clone()
+		here.Intersect(c.open)
+		if here.Empty() || blocks != nil && !d.f.heavy && here.SubsetOf(fit) {
 			continue
 		}
 		d.s.room = p.room
@@ -76,35 +80,35 @@ func (d *finder) heaviest(c choice, most int64) (top int64, blocks set, at palet
 // firstByName gives, among the sets as heavy as blocks that pass the judge, the one whose names come first. Blocks are
 // numbered by name, so it goes through them in order and keeps each one that some such set has together with those
 // kept before. blocks is always such a set.
-func (d *finder) firstByName(c choice, blocks, fit set, weight int64) set {
-	kept, open, rest := newSet(d.f.words), fit.clone(), newSet(d.f.words)
+func (d *finder) firstByName(c choice, blocks, fit bitset.Set, weight int64) bitset.Set {
+	kept, open, rest := bitset.New(d.f.words), fit.Clone(), bitset.New(d.f.words)
 	limit := c.limit
-	for b := open.next(0); b >= 0 && limit > 0; b = open.next(b + 1) {
-		open.del(b)
-		if !d.f.joins(kept, d.f.palsOf[b], b) || d.f.heavy && !d.f.sum(kept).plus(d.f.needs[b]).within(d.s.room) || weight < d.s.weight[b] {
+	for b := open.Next(0); b >= 0 && limit > 0; b = open.Next(b + 1) {
+		open.Del(b)
+		if !d.f.joins(kept, d.f.palsOf[b], b) || d.f.heavy && !d.f.sum(kept).Plus(d.f.needs[b]).Within(d.s.room) || weight < d.s.weight[b] {
 			continue
 		}
 		left := weight - d.s.weight[b]
-		kept.add(b)
-		for !blocks.has(b) {
-			rest.copyFrom(open)
-			rest.remove(d.f.adj[b])
+		kept.Add(b)
+		for !blocks.Has(b) {
+			rest.CopyFrom(open)
+			rest.Remove(d.f.adj[b])
 			_, picks := d.s.best(rest, kept, left, left, limit-1)
 			if picks == nil {
 				break
 			}
-			picks.union(kept)
+			picks.Union(kept)
 			if c.judge(picks) {
 				blocks = picks
 			}
 		}
-		if !blocks.has(b) {
-			kept.del(b)
+		if !blocks.Has(b) {
+			kept.Del(b)
 			continue
 		}
 		weight = left
 		limit--
-		open.remove(d.f.adj[b])
+		open.Remove(d.f.adj[b])
 	}
 	return kept
 }

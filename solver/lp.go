@@ -1,6 +1,10 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"muster/solver/internal/bitset"
+)
 
 // verdict is what the linear program knows about a covering.
 type verdict int
@@ -31,12 +35,12 @@ type program struct {
 
 // column is a set of blocks, or, with blocks nil, what is left over of the block in row spare.
 type column struct {
-	blocks set
+	blocks bitset.Set
 	spare  int
 }
 
 // linear tries to decide a part by its linear program. core holds the blocks that prove an impossibility.
-func (o *oracle) linear(part set, need []int, n int) (verdict, set) {
+func (o *oracle) linear(part bitset.Set, need []int, n int) (verdict, bitset.Set) {
 	l := newProgram(part, need, o.f.words)
 	rounded := false
 	for range 60 * len(l.rows) {
@@ -72,11 +76,11 @@ func (o *oracle) linear(part set, need []int, n int) (verdict, set) {
 	return unknown, nil
 }
 
-func newProgram(part set, need []int, words int) *program {
+func newProgram(part bitset.Set, need []int, words int) *program {
 	l := &program{}
-	for b := part.next(0); b >= 0; b = part.next(b + 1) {
-		alone := newSet(words)
-		alone.add(b)
+	for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
+		alone := bitset.New(words)
+		alone.Add(b)
 		l.rows = append(l.rows, b)
 		l.basis = append(l.basis, column{blocks: alone})
 		l.rhs = append(l.rhs, float64(need[b]))
@@ -133,7 +137,7 @@ func (l *program) enter(c column) bool {
 			continue
 		}
 		for j, b := range l.rows {
-			if c.blocks.has(b) {
+			if c.blocks.Has(b) {
 				u[i] += l.inverse[i][j]
 			}
 		}
@@ -172,24 +176,24 @@ func units(price float64) int64 { return int64(math.Max(0, price) * float64(scal
 
 // dearest finds the set with the greatest sum of prices. blocks is nil where none costs noticeably more than one node;
 // worth is then a bound all the same. core holds the blocks that have a price.
-func (o *oracle) dearest(part set, l *program, prices []float64) (blocks set, worth int64, core set) {
-	core = newSet(o.f.words)
+func (o *oracle) dearest(part bitset.Set, l *program, prices []float64) (blocks bitset.Set, worth int64, core bitset.Set) {
+	core = bitset.New(o.f.words)
 	for i, b := range l.rows {
 		if o.price.weight[b] = units(prices[i]); o.price.weight[b] > 0 {
-			core.add(b)
+			core.Add(b)
 		}
 	}
 	o.price.reweigh()
-	none, fit := newSet(o.f.words), newSet(o.f.words)
+	none, fit := bitset.New(o.f.words), bitset.New(o.f.words)
 	worth = scale + slackPrice
 	for _, p := range o.f.palettes {
-		fit.copyFrom(core)
-		fit.intersect(p.blocks)
+		fit.CopyFrom(core)
+		fit.Intersect(p.blocks)
 		o.price.room = p.room
 		if got, picks := o.price.best(fit, none, worth+1, math.MaxInt64, o.f.blocks); picks != nil {
 			worth, blocks = got, picks
 		}
-		if core.subsetOf(p.blocks) && (!o.f.heavy || o.f.sum(core).within(p.room)) {
+		if core.SubsetOf(p.blocks) && (!o.f.heavy || o.f.sum(core).Within(p.room)) {
 			break
 		}
 	}
@@ -198,10 +202,10 @@ func (o *oracle) dearest(part set, l *program, prices []float64) (blocks set, wo
 
 // round takes the whole part of each column, or one less, and asks whether the nodes that are left can do the little
 // that is left.
-func (o *oracle) round(l *program, part set, need []int, n int) bool {
+func (o *oracle) round(l *program, part bitset.Set, need []int, n int) bool {
 	for less := range 2 {
 		rest := make([]int, len(need))
-		for b := part.next(0); b >= 0; b = part.next(b + 1) {
+		for b := part.Next(0); b >= 0; b = part.Next(b + 1) {
 			rest[b] = need[b]
 		}
 		left := n
@@ -211,7 +215,7 @@ func (o *oracle) round(l *program, part set, need []int, n int) bool {
 				continue
 			}
 			left -= k
-			for b := c.blocks.next(0); b >= 0; b = c.blocks.next(b + 1) {
+			for b := c.blocks.Next(0); b >= 0; b = c.blocks.Next(b + 1) {
 				rest[b] = max(0, rest[b]-k)
 			}
 		}

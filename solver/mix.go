@@ -3,6 +3,9 @@ package solver
 import (
 	"encoding/binary"
 	"slices"
+
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // mixer answers what counts.go cannot: questions in which less is not always possible too, since services are counted
@@ -31,7 +34,7 @@ type mixer struct {
 
 // variety is a kind of node: blocks on a palette. size counts its services, also those that go everywhere.
 type variety struct {
-	blocks set
+	blocks bitset.Set
 	pal    int
 	kind   int // those with the same blocks and types have the same, also where their hosts are of different classes
 	size   int64
@@ -58,18 +61,18 @@ type weighedPattern struct {
 
 // pattern is nodes with at least these blocks, on the palette, or on any where pal is -1.
 type pattern struct {
-	blocks set
+	blocks bitset.Set
 	pal    int
 }
 
 func (p *pattern) has(v *variety) bool {
-	return (p.pal < 0 || p.pal == v.pal) && p.blocks.subsetOf(v.blocks)
+	return (p.pal < 0 || p.pal == v.pal) && p.blocks.SubsetOf(v.blocks)
 }
 
 func (r *row) of(v *variety) int64 {
 	sum := int64(0)
 	if r.block != nil {
-		for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+		for b := v.blocks.Next(0); b >= 0; b = v.blocks.Next(b + 1) {
 			sum += r.block[b]
 		}
 	}
@@ -105,10 +108,10 @@ func (m *mixer) after(st rest, v *variety, count int64) rest {
 	out := rest{st.n - count, slices.Clone(st.low), slices.Clone(st.high), st.shut}
 	for i := range m.rows {
 		a := int64(v.coef[i]) * count
-		if out.low[i] > -endless {
+		if out.low[i] > -load.Endless {
 			out.low[i] -= a
 		}
-		if out.high[i] < endless {
+		if out.high[i] < load.Endless {
 			out.high[i] -= a
 		}
 	}
@@ -142,14 +145,14 @@ type use struct {
 // newMixer states the problem in rows. Palettes come in order of preference; f must have all that may be chosen.
 func newMixer(p *problem, f *family, w *watch) *mixer {
 	m := &mixer{p: p, f: f, w: w, s: newSearch(f, w, make([]int64, f.blocks)), known: map[string]*variety{},
-		kinds: map[string]int{}, costs: make([]int64, len(f.palettes)), most: endless}
+		kinds: map[string]int{}, costs: make([]int64, len(f.palettes)), most: load.Endless}
 	m.typesOf = make([]int, len(f.palettes))
 	for i, pal := range f.palettes {
 		m.typesOf[i] = slices.IndexFunc(f.palettes, func(o palette) bool { return o.hardware == pal.hardware && o.image == pal.image })
 	}
 	m.s.weighed = true
 	for b, block := range p.blocks {
-		r := row{block: make([]int64, f.blocks), low: -endless, high: endless}
+		r := row{block: make([]int64, f.blocks), low: -load.Endless, high: load.Endless}
 		r.block[b] = 1
 		if block.min > 0 {
 			r.low = int64(block.min)
@@ -157,12 +160,12 @@ func newMixer(p *problem, f *family, w *watch) *mixer {
 		if block.max < p.size {
 			r.high = int64(max(0, block.max))
 		}
-		if r.low > -endless || r.high < endless {
+		if r.low > -load.Endless || r.high < load.Endless {
 			m.rows = append(m.rows, r)
 		}
 	}
 	for _, ratio := range p.ratios {
-		r := row{block: make([]int64, f.blocks), low: 0, high: endless}
+		r := row{block: make([]int64, f.blocks), low: 0, high: load.Endless}
 		r.block[ratio.service] = int64(ratio.per)
 		r.block[ratio.of]--
 		m.rows = append(m.rows, r)
@@ -171,7 +174,7 @@ func newMixer(p *problem, f *family, w *watch) *mixer {
 		if limit >= p.size {
 			continue
 		}
-		r := row{pal: make([]int64, len(f.palettes)), low: -endless, high: int64(limit)}
+		r := row{pal: make([]int64, len(f.palettes)), low: -load.Endless, high: int64(limit)}
 		for i, pal := range f.palettes {
 			if pal.hardware == h {
 				r.pal[i] = 1
@@ -190,7 +193,7 @@ func (m *mixer) addRow(r row) {
 	}
 }
 
-func keyOf(n int, blocks set) string {
+func keyOf(n int, blocks bitset.Set) string {
 	key := binary.AppendUvarint(nil, uint64(n))
 	for _, w := range blocks {
 		key = binary.LittleEndian.AppendUint64(key, w)
@@ -198,7 +201,7 @@ func keyOf(n int, blocks set) string {
 	return string(key)
 }
 
-func (m *mixer) kindOf(blocks set, pal int) int {
+func (m *mixer) kindOf(blocks bitset.Set, pal int) int {
 	key := keyOf(m.typesOf[pal], blocks)
 	kind, known := m.kinds[key]
 	if !known {
@@ -209,12 +212,12 @@ func (m *mixer) kindOf(blocks set, pal int) int {
 }
 
 // variety gives the one value for these blocks on this palette.
-func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
+func (m *mixer) variety(blocks bitset.Set, pal int) (v *variety, fresh bool) {
 	key := keyOf(pal, blocks)
 	if v = m.known[key]; v != nil {
 		return v, false
 	}
-	v = &variety{blocks: blocks.clone(), pal: pal, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+	v = &variety{blocks: blocks.Clone(), pal: pal, size: m.p.base[load.BySize] + m.f.sum(blocks)[load.BySize]}
 	v.kind = m.kindOf(blocks, pal)
 	for i := range m.rows {
 		v.coef = append(v.coef, float64(m.rows[i].of(v)))
@@ -225,9 +228,9 @@ func (m *mixer) variety(blocks set, pal int) (v *variety, fresh bool) {
 }
 
 // fits tells whether a node may have these blocks on a palette.
-func (m *mixer) fits(blocks set, pal int) bool {
+func (m *mixer) fits(blocks bitset.Set, pal int) bool {
 	p := &m.f.palettes[pal]
-	return blocks.subsetOf(p.blocks) && m.f.sum(blocks).within(p.room)
+	return blocks.SubsetOf(p.blocks) && m.f.sum(blocks).Within(p.room)
 }
 
 // rivals gives a variety of each other kind with the same blocks: those that may not be where v is, if nodes with the same
@@ -254,7 +257,7 @@ func (m *mixer) clash(n int, at func(i int) *variety) (a, b *variety) {
 	}
 	for i := range n {
 		for j := range i {
-			if a, b = at(j), at(i); a.kind != b.kind && a.blocks.equal(b.blocks) {
+			if a, b = at(j), at(i); a.kind != b.kind && a.blocks.Equal(b.blocks) {
 				return a, b
 			}
 		}
@@ -268,15 +271,15 @@ func (m *mixer) clashing(uses []use) bool {
 }
 
 // roomOf is the room of a palette, for at most so many services in all.
-func (m *mixer) roomOf(pal int, most int64) load {
+func (m *mixer) roomOf(pal int, most int64) load.Load {
 	room := m.f.palettes[pal].room
-	room[bySize] = min(room[bySize], max(0, min(m.most, most)-m.p.base[bySize]))
+	room[load.BySize] = min(room[load.BySize], max(0, min(m.most, most)-m.p.base[load.BySize]))
 	return room
 }
 
 // names gives the services of a variety's blocks, by name.
 func (m *mixer) names(v *variety) (out []string) {
-	for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+	for b := v.blocks.Next(0); b >= 0; b = v.blocks.Next(b + 1) {
 		out = append(out, m.p.blocks[b].services...)
 	}
 	slices.Sort(out)
@@ -284,9 +287,9 @@ func (m *mixer) names(v *variety) (out []string) {
 }
 
 // mustHave is the clause that no node stays empty.
-func (m *mixer) mustHave(open set) []set {
+func (m *mixer) mustHave(open bitset.Set) []bitset.Set {
 	if len(m.p.everywhere) > 0 {
 		return nil
 	}
-	return []set{open}
+	return []bitset.Set{open}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // WithNotes gives a solver whose layouts say why they are as they are and not otherwise: what was preferred, what keeps each
@@ -81,13 +83,13 @@ func (n *noter) preference() {
 		for _, g := range n.l.Groups {
 			fullest = max(fullest, len(g.Services))
 		}
-		n.say("spread: no node has more than %s; no layout has a fullest node with fewer", amount(fullest, "service"))
+		n.say("spread: no node has more than %s; no layout has a fullest node with fewer", humanize.Count(fullest, "service"))
 	case len(n.l.Groups) > 0 && len(n.l.Groups[0].Services) == len(n.p.services) && len(n.kinds()) == 1:
 		n.say("all services are together: nothing keeps one off any node")
 	case len(n.kinds()) == 1:
-		n.say("packed: all nodes have %s", and(n.kinds()[0]))
+		n.say("packed: all nodes have %s", humanize.And(n.kinds()[0]))
 	default:
-		n.say("packed: as many nodes as possible have %s, then as many as possible of the rest have the next most", and(n.kinds()[0]))
+		n.say("packed: as many nodes as possible have %s, then as many as possible of the rest have the next most", humanize.And(n.kinds()[0]))
 	}
 }
 
@@ -100,7 +102,7 @@ func (n *noter) unpriced() {
 		}
 	}
 	if len(names) > 0 {
-		n.say("the price of hardware %s is not known and was counted as 0, so this may not be the cheapest", and(names))
+		n.say("the price of hardware %s is not known and was counted as 0, so this may not be the cheapest", humanize.And(names))
 	}
 }
 
@@ -134,7 +136,7 @@ func (n *noter) counts() {
 		if len(by[why]) > 1 {
 			is = "are each"
 		}
-		reasons = append(reasons, fmt.Sprintf("%s %s on %s", and(by[why]), is, why))
+		reasons = append(reasons, fmt.Sprintf("%s %s on %s", humanize.And(by[why]), is, why))
 	}
 	n.sayAll(reasons, "more numbers of nodes are a minimum or a maximum of the template")
 }
@@ -142,11 +144,11 @@ func (n *noter) counts() {
 // bound says at which of its bounds a block is; "" where it is at none.
 func (n *noter) bound(block, count int) string {
 	b := n.p.blocks[block]
-	nodes := amount(count, "node")
+	nodes := humanize.Count(count, "node")
 	for _, r := range n.p.ratios {
 		of := n.nodes[n.p.blocks[r.of].services[0]]
 		if r.service == block && count == (of+r.per-1)/r.per && count > b.min {
-			return fmt.Sprintf("%s: one for every %d with %s, of which there are %d", nodes, r.per, and(n.p.blocks[r.of].services), of)
+			return fmt.Sprintf("%s: one for every %d with %s, of which there are %d", nodes, r.per, humanize.And(n.p.blocks[r.of].services), of)
 		}
 	}
 	switch {
@@ -169,9 +171,9 @@ func (n *noter) apart() {
 	var groups []string
 	all := slices.Concat(n.together(n.t.Constraints.CantCoexist), n.t.Constraints.CantCoexistPairs)
 	for _, g := range all {
-		here := distinct(slices.DeleteFunc(slices.Clone(g), func(s string) bool { return n.nodes[s] == 0 }))
+		here := request.Distinct(slices.DeleteFunc(slices.Clone(g), func(s string) bool { return n.nodes[s] == 0 }))
 		if len(here) > 1 {
-			groups = append(groups, and(here))
+			groups = append(groups, humanize.And(here))
 		}
 	}
 	switch {
@@ -185,25 +187,25 @@ func (n *noter) apart() {
 // together leaves groups out that do not count here, since one of them is nowhere, and makes of pairs that exclude each
 // other one group.
 func (n *noter) together(groups [][]string) (out [][]string) {
-	var pairs []app.Clause
+	var pairs [][]string
 	for _, g := range groups {
-		g = distinct(g)
+		g = request.Distinct(g)
 		switch {
 		case slices.ContainsFunc(g, func(s string) bool { return n.nodes[s] == 0 }):
 		case len(g) == 2:
-			pairs = append(pairs, app.Clause{Kind: kindCant, Services: g})
+			pairs = append(pairs, g)
 		default:
 			out = append(out, g)
 		}
 	}
-	cliques, told := exclusiveGroups(pairs), map[int]bool{}
-	for _, c := range pairs {
-		g, in := cliques[strings.Join(c.Services, " ")]
+	cliques, told := request.ExclusiveGroups(pairs), map[int]bool{}
+	for _, pair := range pairs {
+		g, in := cliques[strings.Join(pair, " ")]
 		if !in {
-			out = append(out, c.Services)
-		} else if !told[g.number] {
-			told[g.number] = true
-			out = append(out, g.services)
+			out = append(out, pair)
+		} else if !told[g.Number] {
+			told[g.Number] = true
+			out = append(out, g.Services)
 		}
 	}
 	return out
@@ -216,9 +218,9 @@ func (n *noter) hardware() {
 	}
 	var reasons []string
 	for _, b := range n.p.blocks {
-		fits := slices.DeleteFunc(slices.Clone(b.hardware), func(h int) bool { return !b.needs.plus(n.p.base).within(n.p.offers[h]) })
+		fits := slices.DeleteFunc(slices.Clone(b.hardware), func(h int) bool { return !b.needs.Plus(n.p.base).Within(n.p.offers[h]) })
 		if len(fits) == 1 && n.nodes[b.services[0]] > 0 {
-			reasons = append(reasons, fmt.Sprintf("%s can only be on hardware %s", and(b.services), n.p.hardware[fits[0]]))
+			reasons = append(reasons, fmt.Sprintf("%s can only be on hardware %s", humanize.And(b.services), n.p.hardware[fits[0]]))
 		}
 	}
 	chosen := len(reasons) < len(n.p.blocks) || len(n.p.blocks) == 0
@@ -229,7 +231,7 @@ func (n *noter) hardware() {
 	}
 	for h, name := range n.p.hardware {
 		if limit := n.p.limits[h]; limit < n.p.size && used[name] == limit {
-			n.say("hardware %s is on %s, its limit", name, amount(limit, "node"))
+			n.say("hardware %s is on %s, its limit", name, humanize.Count(limit, "node"))
 		}
 	}
 	if chosen && n.p.prefer != app.PreferCheapest && n.priced() {
@@ -265,7 +267,7 @@ func (n *noter) zones() {
 		if s == "" {
 			s = "nodes"
 		}
-		n.say("%s over zones: %s (they differ by at most %d)", s, and(parts), max(1, n.p.zoneRule.MaxSkew))
+		n.say("%s over zones: %s (they differ by at most %d)", s, humanize.And(parts), max(1, n.p.zoneRule.MaxSkew))
 	}
 }
 
@@ -279,26 +281,26 @@ func (n *noter) hosts() {
 		used[g.Host] = true
 	}
 	n.say("%s on %s of provider %s, of which %d could take any; which node is where is no matter of preference",
-		amount(n.p.size, "node"), amount(len(used), "host"), n.p.provider, len(n.p.pool.hosts))
+		humanize.Count(n.p.size, "node"), humanize.Count(len(used), "host"), n.p.provider, len(n.p.pool.hosts))
 	rule := n.t.Constraints.Hosts
 	if rule == nil {
 		return
 	}
 	here := func(names []string) []string {
-		return slices.DeleteFunc(distinct(names), func(s string) bool { return n.nodes[s] == 0 })
+		return slices.DeleteFunc(request.Distinct(names), func(s string) bool { return n.nodes[s] == 0 })
 	}
 	if alone := here(rule.Alone); len(alone) > 0 {
-		n.say("%s shares no host with other clusters (alone)", and(alone))
+		n.say("%s shares no host with other clusters (alone)", humanize.And(alone))
 	}
 	for _, a := range rule.Apart {
 		if n.nodes[a.Service] > 0 {
-			n.say("%s shares no host with %s of other clusters (apart)", a.Service, either(distinct(a.From)))
+			n.say("%s shares no host with %s of other clusters (apart)", a.Service, humanize.Or(request.Distinct(a.From)))
 		}
 	}
 	if separate := here(rule.Separate); len(separate) > 0 {
-		n.say("no host has two nodes with %s (separate)", either(separate))
+		n.say("no host has two nodes with %s (separate)", humanize.Or(separate))
 	}
 	if rule.MaxNodes > 0 {
-		n.say("no host has more than %s of the cluster (max_nodes)", amount(rule.MaxNodes, "node"))
+		n.say("no host has more than %s of the cluster (max_nodes)", humanize.Count(rule.MaxNodes, "node"))
 	}
 }

@@ -17,7 +17,7 @@ func TestNotes(t *testing.T) {
 		services int
 		size     int
 		prefer   app.Preference
-		set      func(c *app.Catalog, t *app.Template)
+		Set      func(c *app.Catalog, t *app.Template)
 		want     []string
 		lacks    []string
 	}{
@@ -75,7 +75,7 @@ func TestNotes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, template := big(tc.services)
-			tc.set(c, template)
+			tc.Set(c, template)
 			l, err := WithNotes(New()).Solve(t.Context(), c, app.LayoutRequest{Template: "t", Size: tc.size, Prefer: tc.prefer})
 			if err != nil {
 				t.Fatal(err)

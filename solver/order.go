@@ -3,6 +3,9 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // order finds the packed layout under a mixer's rows: the same steps as in counts.go, with other means. A variety for
@@ -44,7 +47,7 @@ func (o *order) with(at spot, v *variety, count int64, exactly bool) spot {
 	if !m.classed {
 		return spot{m.after(at.st, v, count), at.extra, at.left - count}
 	}
-	r := row{only: v, low: count, high: endless}
+	r := row{only: v, low: count, high: load.Endless}
 	if exactly {
 		r.high = count
 	}
@@ -65,7 +68,7 @@ func (m *mixer) layout(st rest, final func([]use) bool) []use {
 	}
 	size := make([]int64, m.f.blocks)
 	for b := range size {
-		size[b] = m.f.needs[b][bySize]
+		size[b] = m.f.needs[b][load.BySize]
 	}
 	o.sizes = m.f.byRoom(size)
 	return o.fill(spot{st, nil, st.n}, nil)
@@ -202,8 +205,8 @@ func (o *order) on(at spot, pal int, size int64) *variety {
 	m := o.m
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	for !m.w.ended {
-		need := size - m.p.base[bySize]
-		_, picks := m.s.best(o.prepare(pal, size), newSet(m.f.words), need, need, m.f.blocks)
+		need := size - m.p.base[load.BySize]
+		_, picks := m.s.best(o.prepare(pal, size), bitset.New(m.f.words), need, need, m.f.blocks)
 		if picks == nil {
 			return nil
 		}
@@ -292,9 +295,9 @@ func (o *order) worthMost(c *cutWorth, v *variety) float64 {
 	return most
 }
 
-func kept(c cut, blocks set) bool {
+func kept(c cut, blocks bitset.Set) bool {
 	sum := int64(0)
-	for b := blocks.next(0); b >= 0; b = blocks.next(b + 1) {
+	for b := blocks.Next(0); b >= 0; b = blocks.Next(b + 1) {
 		sum += c.weight[b]
 	}
 	return sum >= c.least
@@ -306,7 +309,7 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 	if len(c.pattern) > 0 {
 		worth = slices.Clone(worth)
 		for _, p := range c.pattern { // of one block, or of none
-			if b := p.blocks.next(0); p.pal == pal && b >= 0 {
+			if b := p.blocks.Next(0); p.pal == pal && b >= 0 {
 				worth[b] += p.worth
 			} else if p.pal == pal {
 				least -= p.worth
@@ -330,13 +333,13 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 			least -= w
 		}
 	}
-	least = min(max(least*scale, -float64(endless)/4), float64(endless)/4)
+	least = min(max(least*scale, -float64(load.Endless)/4), float64(load.Endless)/4)
 	out.least = int64(least) - int64(len(c.block)) - 1
 	return out
 }
 
 // prepare sets the search up for varieties on a palette with at most size services, and gives the blocks to choose from.
-func (o *order) prepare(pal int, size int64) set {
+func (o *order) prepare(pal int, size int64) bitset.Set {
 	m := o.m
 	x := &extras{}
 	for i := range o.cuts {
@@ -351,16 +354,16 @@ func (o *order) prepare(pal int, size int64) set {
 	avail := m.f.palettes[pal].blocks
 	m.s.clauses = m.mustHave(avail)
 	for b := range m.s.weight {
-		m.s.weight[b] = m.f.needs[b][bySize]
+		m.s.weight[b] = m.f.needs[b][load.BySize]
 	}
 	m.s.order = o.sizes
 	return avail
 }
 
 // heaviest finds the greatest number of services, at most size, and the first palette that reaches it.
-func (o *order) heaviest(size int64) (pal int, blocks set, top int64) {
+func (o *order) heaviest(size int64) (pal int, blocks bitset.Set, top int64) {
 	m := o.m
-	none, base := newSet(m.f.words), m.p.base[bySize]
+	none, base := bitset.New(m.f.words), m.p.base[load.BySize]
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
 	for ; size >= max(1, base) && !m.w.ended; size-- {
 		got := base - 1
@@ -392,35 +395,35 @@ func (o *order) heaviest(size int64) (pal int, blocks set, top int64) {
 func (o *order) firstByName(at spot, v *variety) *variety {
 	m := o.m
 	defer func() { m.s.extras, m.s.clauses = nil, nil }()
-	kept, left := newSet(m.f.words), v.size-m.p.base[bySize]
-	open, avail := m.f.palettes[v.pal].blocks.clone(), newSet(m.f.words)
-	for b := open.next(0); b >= 0 && left > 0; b = open.next(b + 1) {
-		open.del(b)
-		if m.f.needs[b][bySize] > left || !m.f.joins(kept, m.f.palsOf[b], b) ||
-			!m.f.sum(kept).plus(m.f.needs[b]).within(m.roomOf(v.pal, v.size)) {
+	kept, left := bitset.New(m.f.words), v.size-m.p.base[load.BySize]
+	open, avail := m.f.palettes[v.pal].blocks.Clone(), bitset.New(m.f.words)
+	for b := open.Next(0); b >= 0 && left > 0; b = open.Next(b + 1) {
+		open.Del(b)
+		if m.f.needs[b][load.BySize] > left || !m.f.joins(kept, m.f.palsOf[b], b) ||
+			!m.f.sum(kept).Plus(m.f.needs[b]).Within(m.roomOf(v.pal, v.size)) {
 			continue
 		}
-		kept.add(b)
-		rest := left - m.f.needs[b][bySize]
-		for !v.blocks.has(b) && !m.w.ended {
+		kept.Add(b)
+		rest := left - m.f.needs[b][load.BySize]
+		for !v.blocks.Has(b) && !m.w.ended {
 			o.prepare(v.pal, v.size)
-			avail.copyFrom(open)
-			avail.remove(m.f.adj[b])
+			avail.CopyFrom(open)
+			avail.Remove(m.f.adj[b])
 			_, picks := m.s.best(avail, kept, rest, rest, m.f.blocks)
 			if picks == nil {
 				break
 			}
-			picks.union(kept)
+			picks.Union(kept)
 			if w, _ := m.variety(picks, v.pal); o.judge(at, w) {
 				v = w
 			}
 		}
-		if !v.blocks.has(b) {
-			kept.del(b)
+		if !v.blocks.Has(b) {
+			kept.Del(b)
 			continue
 		}
 		left = rest
-		open.remove(m.f.adj[b])
+		open.Remove(m.f.adj[b])
 	}
 	return v
 }

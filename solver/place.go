@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // arranger finds a place for each node of a layout: a zone, or a host. It divides groups by place, in their order, and gives
@@ -46,8 +48,8 @@ type hoster struct {
 // guest is a group of nodes that look for hosts.
 type guest struct {
 	count  int
-	needs  load
-	apart  set // its services that are to be separate, by number; the last is never set
+	needs  load.Load
+	apart  bitset.Set // its services that are to be separate, by number; the last is never set
 	things []int
 	on     []bool // per class of seats
 }
@@ -57,8 +59,8 @@ type seat struct {
 	host  *host
 	class int // those that may take the same guests
 	left  int
-	free  load
-	has   set // services that are to be separate and are here
+	free  load.Load
+	has   bitset.Set // services that are to be separate and are here
 }
 
 type hosting struct {
@@ -110,14 +112,14 @@ func (s *hosting) stop() bool {
 func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 	p, l := h.p, h.p.pool
 	s := &hosting{hoster: h, late: h.w.ended, skew: app.Unlimited, failed: map[string]bool{}}
-	words := max(1, wordsFor(len(l.separate)))
+	words := max(1, bitset.Words(len(l.separate)))
 	classes := map[string]int{}
 	for i := range l.hosts {
 		at := &l.hosts[i]
 		key := make([]byte, len(groups))
 		for g, group := range groups {
 			ok := p.hardware[at.hardware] == group.Hardware && !slices.ContainsFunc(group.Services, func(s string) bool { return at.banned[s] }) &&
-				p.needsOf(group.Services).within(at.free)
+				p.needsOf(group.Services).Within(at.free)
 			key[g] = byte(b2n(ok))
 		}
 		c, known := classes[string(key)]
@@ -133,7 +135,7 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 				s.guests[g].on = append(s.guests[g].on, key[g] == 1)
 			}
 		}
-		s.seats = append(s.seats, seat{at, c, at.nodes, at.free, newSet(words)})
+		s.seats = append(s.seats, seat{at, c, at.nodes, at.free, bitset.New(words)})
 		s.zones = append(s.zones, slices.Index(p.zones, at.zone))
 	}
 	s.classes = len(classes)
@@ -143,10 +145,10 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 	s.spread()
 	for g, group := range groups {
 		k := &s.guests[g]
-		k.count, k.needs, k.apart = group.Count, p.needsOf(group.Services), newSet(words)
+		k.count, k.needs, k.apart = group.Count, p.needsOf(group.Services), bitset.New(words)
 		for i, name := range l.separate {
 			if slices.Contains(group.Services, name) {
-				k.apart.add(i)
+				k.apart.Add(i)
 			}
 		}
 		s.tag(k, group)
@@ -158,10 +160,10 @@ func (h *hoster) begin(groups []app.NodeGroup) *hosting {
 	return s
 }
 
-func (p *problem) needsOf(services []string) load {
-	var sum load
+func (p *problem) needsOf(services []string) load.Load {
+	var sum load.Load
 	for _, s := range services {
-		sum = sum.plus(loadOf(p.catalog.Services[s].Needs))
+		sum = sum.Plus(load.Of(p.catalog.Services[s].Needs))
 	}
 	return sum
 }
@@ -278,7 +280,7 @@ func (s *hosting) count(j, ahead, sign int) {
 	}
 	s.room[0][ahead][at.class] += sign * at.left
 	for m := 1; m < len(s.room); m++ {
-		if !at.has.has(m - 1) {
+		if !at.has.Has(m - 1) {
 			s.room[m][ahead][at.class] += sign
 		}
 	}
@@ -338,10 +340,10 @@ func (s *hosting) seat(i int, alike []int, j, left int) bool {
 // most is how many nodes of a guest a seat has room for.
 func (s *hosting) most(k *guest, at *seat) int {
 	n := at.left
-	if !k.apart.empty() {
-		n = min(n, 1-b2n(k.apart.intersects(at.has)))
+	if !k.apart.Empty() {
+		n = min(n, 1-b2n(k.apart.Intersects(at.has)))
 	}
-	for d := range bySize {
+	for d := range load.BySize {
 		if k.needs[d] > 0 {
 			n = int(min(int64(n), at.free[d]/k.needs[d]))
 		}
@@ -353,15 +355,15 @@ func (s *hosting) put(i, j, n int) {
 	k, at := &s.guests[i], &s.seats[j]
 	s.out[i][j] += n
 	at.left -= n
-	for d := range bySize {
-		if at.free[d] < endless {
+	for d := range load.BySize {
+		if at.free[d] < load.Endless {
 			at.free[d] -= int64(n) * k.needs[d]
 		}
 	}
 	if n > 0 {
-		at.has.union(k.apart)
+		at.has.Union(k.apart)
 	} else if n < 0 {
-		at.has.remove(k.apart)
+		at.has.Remove(k.apart)
 	}
 	for _, t := range k.things {
 		s.left[t] -= n
@@ -397,7 +399,7 @@ func (s *hosting) fits(i, left int) bool {
 
 // flows tells whether the nodes that a measure counts, which are all or those with a service, have room by that measure.
 func (s *hosting) flows(i, left, m int) bool {
-	counts := func(g int) bool { return m == 0 || s.guests[g].apart.has(m-1) }
+	counts := func(g int) bool { return m == 0 || s.guests[g].apart.Has(m-1) }
 	room := slices.Concat(s.room[m][0], s.room[m][1])
 	takes := func(g, sink int) bool {
 		if g == i && sink < s.classes {

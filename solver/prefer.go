@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/load"
 )
 
 // answer is a layout found, and what is known about it.
@@ -34,7 +35,7 @@ func (p *problem) mixerFor(w *watch) *mixer {
 	}
 	f := newFamily(p, func(x, o palette) bool {
 		return before(o, x) < 0 && (!limited(o.hardware) || o.hardware == x.hardware) &&
-			x.blocks.subsetOf(o.blocks) && x.room.within(o.room)
+			x.blocks.SubsetOf(o.blocks) && x.room.Within(o.room)
 	})
 	m := newMixer(p, f, w)
 	if p.pool != nil {
@@ -102,7 +103,7 @@ func (m *mixer) packed(final func([]use) bool) *answer {
 // cheapest first finds the least cost, then the packed layout among those of that cost. Where that one does not pass
 // final, the next cost is tried.
 func (m *mixer) cheapest(final func([]use) bool) *answer {
-	m.addRow(row{pal: m.costs, low: -endless, high: endless})
+	m.addRow(row{pal: m.costs, low: -load.Endless, high: load.Endless})
 	cost := len(m.rows) - 1
 	for {
 		b := m.decide(m.start(), goal{pal: m.costs}, math.Inf(1))
@@ -124,7 +125,7 @@ func (m *mixer) cheapest(final func([]use) bool) *answer {
 		if uses != nil {
 			return &answer{groups: m.groups(uses)}
 		}
-		m.rows[cost].low, m.rows[cost].high = int64(b.limit)+1, endless
+		m.rows[cost].low, m.rows[cost].high = int64(b.limit)+1, load.Endless
 	}
 }
 
@@ -135,10 +136,10 @@ func (m *mixer) spread(final func([]use) bool) *answer {
 }
 
 func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
-	if size <= max(1, m.p.base[bySize]) {
+	if size <= max(1, m.p.base[load.BySize]) {
 		return m.packed(final)
 	}
-	rows, most, again := len(m.rows), m.most, -endless
+	rows, most, again := len(m.rows), m.most, -load.Endless
 	for {
 		least := int64(0)
 		b := m.decide(m.start(), goal{over: size}, math.Inf(1))
@@ -149,7 +150,7 @@ func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
 		if least == 0 && len(m.rows) == rows {
 			m.most, m.warm = size-1, nil
 		} else if len(m.rows) == rows {
-			m.addRow(row{over: size, low: -endless})
+			m.addRow(row{over: size, low: -load.Endless})
 		}
 		if len(m.rows) > rows {
 			m.rows[rows].low, m.rows[rows].high = again, least // less than the least there cannot be
@@ -163,7 +164,7 @@ func (m *mixer) spreadFrom(size int64, final func([]use) bool) *answer {
 			return nil
 		}
 		again = least + 1
-		m.addRow(row{over: size, low: again, high: endless})
+		m.addRow(row{over: size, low: again, high: load.Endless})
 	}
 }
 

@@ -1,26 +1,29 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
 	"muster/app"
+	"muster/solver/internal/load"
+	"muster/solver/internal/request"
 )
 
 // problem is a request narrowed to what decides the layout: every name it holds is known, allowed and sorted.
 type problem struct {
 	provider   string
 	size       int
-	hardware   []string // candidates, by name
-	images     []string // candidates, by name
-	services   []string // all that were asked for, by name
-	everywhere []string // those without any constraint: they go on every node
-	blocks     []block  // the others, by the name of their first service
-	base       load     // what those that go everywhere take of each node
-	offers     []load   // what each hardware candidate has to give
-	cant       [][]int  // blocks (by number) never all on one node
+	hardware   []string    // candidates, by name
+	images     []string    // candidates, by name
+	services   []string    // all that were asked for, by name
+	everywhere []string    // those without any constraint: they go on every node
+	blocks     []block     // the others, by the name of their first service
+	base       load.Load   // what those that go everywhere take of each node
+	offers     []load.Load // what each hardware candidate has to give
+	cant       [][]int     // blocks (by number) never all on one node
 	ratios     []ratio
 	limits     []int // per hardware candidate: how many nodes may be of it
 	mixed      bool
@@ -39,31 +42,12 @@ type block struct {
 	min, max int      // nodes: the tightest of its services
 	hardware []int    // candidates that all its services accept, ascending
 	images   []int
-	needs    load
+	needs    load.Load
 	cant     bool // its own services may not coexist, so it goes nowhere
 }
 
 // ratio asks for at least one node with a block for every per nodes with another.
 type ratio struct{ service, per, of int }
-
-// reason kinds, as app.Solver states them.
-const (
-	badRequest           = "bad_request"
-	missingTemplate      = "missing_template"
-	missingProvider      = "missing_provider"
-	wrongSize            = "size"
-	noHardwareTypes      = "no_hardware_types"
-	noImageTypes         = "no_image_types"
-	incompatibleServices = "incompatible_services"
-	missingService       = "missing_service"
-	missingDependency    = "missing_dependency"
-	conflictingServices  = "conflict"
-	noSolution           = "no_solution"
-)
-
-func refuse(code app.Code, reason, field, format string, args ...any) *app.Error {
-	return &app.Error{Code: code, Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}
-}
 
 // mostNodes is the most that is solved for, whoever asks. It is more than a cluster can have, since explanations look for layouts around it.
 const mostNodes = 4 * app.MaxNodes
@@ -71,25 +55,25 @@ const mostNodes = 4 * app.MaxNodes
 // narrow checks the request in the order in which Coopr does, and gives the problem that is left.
 func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	if r.Size <= 0 {
-		return nil, refuse(app.EInvalid, badRequest, "size", "cluster size must be greater than 0")
+		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0")
 	}
 	if r.Size > mostNodes {
-		return nil, refuse(app.EInvalid, wrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
+		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
 	}
 	t := c.Templates[r.Template]
 	if t == nil {
-		return nil, refuse(app.ENotFound, missingTemplate, "template", "cluster template %s does not exist.", r.Template)
+		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s does not exist.", r.Template)
 	}
 	if size := t.Constraints.Size; !size.Allows(r.Size) {
-		return nil, refuse(app.EInvalid, wrongSize, "size", "%s", size.Refusal(r.Size))
+		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "%s", size.Refusal(r.Size))
 	}
-	p := &problem{size: r.Size, provider: first(r.Provider, t.Defaults.Provider), catalog: c}
+	p := &problem{size: r.Size, provider: cmp.Or(r.Provider, t.Defaults.Provider), catalog: c}
 	if p.provider == "" {
-		return nil, refuse(app.EInvalid, missingProvider, "provider",
+		return nil, request.Refuse(app.EInvalid, request.MissingProvider, "provider",
 			"template %s has no default provider, so the request must name one.", t.Name)
 	}
 	if c.Providers[p.provider] == nil {
-		return nil, refuse(app.ENotFound, missingProvider, "provider", "provider %s does not exist.", p.provider)
+		return nil, request.Refuse(app.ENotFound, request.MissingProvider, "provider", "provider %s does not exist.", p.provider)
 	}
 	if err := p.takeTypes(c, t, r); err != nil {
 		return nil, err
@@ -105,23 +89,15 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 	return p, nil
 }
 
-// preferred is what a request prefers, or else its template.
-func preferred(asked app.Preference, t *app.Template) app.Preference {
-	if asked == "" {
-		return t.Defaults.Prefer
-	}
-	return asked
-}
-
 // takeRules takes the preference and the rules that are about no single service.
 func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
-	p.prefer, p.mixed = preferred(r.Prefer, t), t.Constraints.MixedHardware
+	p.prefer, p.mixed = request.Preferred(r.Prefer, t), t.Constraints.MixedHardware
 	switch p.prefer {
 	case "":
 		p.prefer = app.PreferPacked
 	case app.PreferPacked, app.PreferCheapest, app.PreferSpread:
 	default:
-		return &app.Error{Code: app.EInvalid, Reason: badRequest, Field: "prefer",
+		return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "prefer",
 			Message: fmt.Sprintf("preference %s is not known.", r.Prefer), Hint: "Preferences are packed, cheapest and spread."}
 	}
 	if t.Constraints.Zones != nil {
@@ -131,7 +107,7 @@ func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest
 			}
 		}
 		if p.zoneRule = t.Constraints.Zones; len(p.zones) == 0 {
-			return &app.Error{Code: app.EInvalid, Reason: badRequest, Field: "provider",
+			return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "provider",
 				Message: fmt.Sprintf("template %s spreads nodes over zones, and provider %s has none.", t.Name, p.provider),
 				Hint:    "List the zones of the provider in the catalog, or take the zones out of the template's constraints."}
 		}
@@ -146,45 +122,34 @@ func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest
 	return nil
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // takeTypes finds the hardware and image types that template, provider and request leave.
 func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
-	want := first(r.Hardware, t.Defaults.Hardware)
+	want := cmp.Or(r.Hardware, t.Defaults.Hardware)
 	for name, h := range c.Hardware {
 		if limit, limited := t.Constraints.Hardware[name]; limited && limit <= 0 {
 			continue
 		}
-		if allowed(name, want, t.Compatibility.Hardware) && h.Providers[p.provider].Flavor != "" {
+		if request.Allowed(name, want, t.Compatibility.Hardware) && h.Providers[p.provider].Flavor != "" {
 			p.hardware = append(p.hardware, name)
 		}
 	}
 	if len(p.hardware) == 0 {
-		return refuse(app.EInvalid, noHardwareTypes, "hardware",
+		return request.Refuse(app.EInvalid, request.NoHardwareTypes, "hardware",
 			"no hardware types are available to use with template %s and provider %s", r.Template, p.provider)
 	}
-	want = first(r.Image, t.Defaults.Image)
+	want = cmp.Or(r.Image, t.Defaults.Image)
 	for name, i := range c.Images {
-		if allowed(name, want, t.Compatibility.Images) && i.Providers[p.provider].Image != "" {
+		if request.Allowed(name, want, t.Compatibility.Images) && i.Providers[p.provider].Image != "" {
 			p.images = append(p.images, name)
 		}
 	}
 	if len(p.images) == 0 {
-		return refuse(app.EInvalid, noImageTypes, "image",
+		return request.Refuse(app.EInvalid, request.NoImageTypes, "image",
 			"no image types are available to use with template %s and provider %s", r.Template, p.provider)
 	}
 	sort.Strings(p.hardware)
 	sort.Strings(p.images)
 	return nil
-}
-
-func allowed(name, want string, compatible []string) bool {
-	return (want == "" || name == want) && (len(compatible) == 0 || slices.Contains(compatible, name))
 }
 
 // takeServices checks that the services exist, may be used, and have what they require.
@@ -194,7 +159,7 @@ func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequ
 		asked = t.Defaults.Services
 	}
 	if len(asked) == 0 {
-		return refuse(app.EInvalid, badRequest, "services", "a cluster needs at least one service")
+		return request.Refuse(app.EInvalid, request.BadRequest, "services", "a cluster needs at least one service")
 	}
 	p.named = make(map[string]bool, len(asked))
 	var unfit []string
@@ -209,20 +174,20 @@ func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequ
 		}
 	}
 	if len(unfit) > 0 {
-		return refuse(app.EInvalid, incompatibleServices, "services", "%s are incompatible with the cluster",
+		return request.Refuse(app.EInvalid, request.IncompatibleServices, "services", "%s are incompatible with the cluster",
 			strings.Join(unfit, ","))
 	}
 	sort.Strings(p.services)
 	for _, name := range p.services {
 		if c.Services[name] == nil {
-			return refuse(app.ENotFound, missingService, "services", "service %s does not exist", name)
+			return request.Refuse(app.ENotFound, request.MissingService, "services", "service %s does not exist", name)
 		}
 	}
 	if lines := p.missing(c); len(lines) > 0 {
-		return refuse(app.EInvalid, missingDependency, "services", "%s", strings.Join(lines, "\n"))
+		return request.Refuse(app.EInvalid, request.MissingDependency, "services", "%s", strings.Join(lines, "\n"))
 	}
 	if lines := p.conflicts(c); len(lines) > 0 {
-		return refuse(app.EInvalid, conflictingServices, "services", "%s", strings.Join(lines, "\n"))
+		return request.Refuse(app.EInvalid, request.ConflictingServices, "services", "%s", strings.Join(lines, "\n"))
 	}
 	return nil
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // watch remembers that the context has ended. The searches ask it often, so it looks at the context only now and then.
@@ -30,44 +33,44 @@ type search struct {
 	f       *family
 	w       *watch
 	weight  []int64
-	clauses []set
-	room    load
+	clauses []bitset.Set
+	room    load.Load
 	weighed bool // whether room matters at all
 	extras  *extras
 	order   *byRoom // of weight; nil where it has to be made
-	pool    pool
+	pool    bitset.Pool
 }
 
 func newSearch(f *family, w *watch, weight []int64) *search {
-	return &search{f: f, w: w, weight: weight, room: boundless, weighed: f.heavy, pool: pool{words: f.words}}
+	return &search{f: f, w: w, weight: weight, room: load.Boundless, weighed: f.heavy, pool: bitset.Pool{Words: f.words}}
 }
 
 // node is one node of the search tree: what may still be taken, what has been taken (also before), what was taken here.
 type node struct {
-	avail, chosen, picks set
-	wanted, grouped      set // blocks of clauses not fulfilled yet, and of groups that could still become complete
+	avail, chosen, picks bitset.Set
+	wanted, grouped      bitset.Set // blocks of clauses not fulfilled yet, and of groups that could still become complete
 	gained               int64
-	limit                int  // how many more blocks may be taken
-	room                 load // what the node still offers
-	tight                bool // whether that is too little for all that may still be taken
+	limit                int       // how many more blocks may be taken
+	room                 load.Load // what the node still offers
+	tight                bool      // whether that is too little for all that may still be taken
 }
 
 // best takes blocks out of avail, none of which may conflict with chosen. It gives the greatest weight that can be
 // reached with at most limit blocks and what was taken, or nil where that is less than need. It looks no further once it
 // has enough. After the watch has ended the answer means nothing.
-func (s *search) best(avail, chosen set, need, enough int64, limit int) (int64, set) {
+func (s *search) best(avail, chosen bitset.Set, need, enough int64, limit int) (int64, bitset.Set) {
 	if s.w.stop() {
 		return 0, nil
 	}
-	n := &node{avail: s.pool.copy(avail), chosen: s.pool.copy(chosen), picks: s.pool.get(), limit: limit,
-		wanted: s.pool.get(), grouped: s.pool.get()}
+	n := &node{avail: s.pool.Copy(avail), chosen: s.pool.Copy(chosen), picks: s.pool.Get(), limit: limit,
+		wanted: s.pool.Get(), grouped: s.pool.Get()}
 	if s.weighed {
-		n.room = s.room.minus(s.f.sum(chosen))
+		n.room = s.room.Minus(s.f.sum(chosen))
 	}
 	got, ok := s.settle(n, need, enough)
-	s.pool.put(n.avail, n.chosen, n.wanted, n.grouped)
+	s.pool.Put(n.avail, n.chosen, n.wanted, n.grouped)
 	if !ok {
-		s.pool.put(n.picks)
+		s.pool.Put(n.picks)
 		return 0, nil
 	}
 	return got, n.picks
@@ -77,7 +80,7 @@ func (s *search) settle(n *node, need, enough int64) (int64, bool) {
 	if !s.reduce(n) || s.extras != nil && !s.extras.possible(s.f, n) {
 		return 0, false
 	}
-	if n.avail.empty() || n.limit == 0 {
+	if n.avail.Empty() || n.limit == 0 {
 		if s.extras != nil {
 			n.gained += s.extras.bonus(n.chosen)
 		}
@@ -90,7 +93,7 @@ func (s *search) settle(n *node, need, enough int64) (int64, bool) {
 	if bound < need {
 		return 0, false
 	}
-	if !n.tight && s.extras == nil && n.limit >= n.avail.count() {
+	if !n.tight && s.extras == nil && n.limit >= n.avail.Count() {
 		if parts := s.parts(n); len(parts) > 1 {
 			return s.inParts(n, parts, need)
 		}
@@ -99,8 +102,8 @@ func (s *search) settle(n *node, need, enough int64) (int64, bool) {
 }
 
 // hit tells whether every clause has a taken block.
-func (s *search) hit(chosen set) bool {
-	return !slices.ContainsFunc(s.clauses, func(c set) bool { return !c.intersects(chosen) })
+func (s *search) hit(chosen bitset.Set) bool {
+	return !slices.ContainsFunc(s.clauses, func(c bitset.Set) bool { return !c.Intersects(chosen) })
 }
 
 func (s *search) take(n *node, b int) bool {
@@ -108,17 +111,17 @@ func (s *search) take(n *node, b int) bool {
 		return false
 	}
 	if s.weighed {
-		if !s.f.needs[b].within(n.room) {
+		if !s.f.needs[b].Within(n.room) {
 			return false
 		}
-		n.room = n.room.minus(s.f.needs[b])
+		n.room = n.room.Minus(s.f.needs[b])
 	}
 	n.limit--
 	n.gained += s.weight[b]
-	n.avail.del(b)
-	n.avail.remove(s.f.adj[b])
-	n.chosen.add(b)
-	n.picks.add(b)
+	n.avail.Del(b)
+	n.avail.Remove(s.f.adj[b])
+	n.chosen.Add(b)
+	n.picks.Add(b)
 	return true
 }
 
@@ -132,8 +135,8 @@ func (s *search) reduce(n *node) bool {
 		if s.weighed {
 			s.weigh(n)
 		}
-		for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
-			if !n.grouped.has(b) && s.reduceAt(n, b) {
+		for b := n.avail.Next(0); b >= 0; b = n.avail.Next(b + 1) {
+			if !n.grouped.Has(b) && s.reduceAt(n, b) {
 				again = true
 			}
 		}
@@ -146,87 +149,87 @@ func (s *search) reduce(n *node) bool {
 // heed drops the last block of each group that is otherwise taken, takes the last block that can fulfil a clause, and
 // notes which blocks groups and clauses still speak of. again says that something was taken.
 func (s *search) heed(n *node) (again, ok bool) {
-	n.grouped.clear()
+	n.grouped.Clear()
 	for _, g := range s.f.groups {
-		if !g.within2(n.avail, n.chosen) {
+		if !g.Within2(n.avail, n.chosen) {
 			continue
 		}
-		if g.common(n.avail, 2) == 1 {
-			n.avail.del(g.firstCommon(n.avail))
+		if g.Common(n.avail, 2) == 1 {
+			n.avail.Del(g.FirstCommon(n.avail))
 			continue
 		}
-		n.grouped.union(g)
+		n.grouped.Union(g)
 	}
-	n.wanted.clear()
+	n.wanted.Clear()
 	for _, c := range s.clauses {
-		if c.intersects(n.chosen) {
+		if c.Intersects(n.chosen) {
 			continue
 		}
-		switch c.common(n.avail, 2) {
+		switch c.Common(n.avail, 2) {
 		case 0:
 			return false, false
 		case 1:
-			if !s.take(n, c.firstCommon(n.avail)) {
+			if !s.take(n, c.FirstCommon(n.avail)) {
 				return false, false
 			}
 			return s.heed(n) // at once, as a group may have come to its last block
 		}
-		n.wanted.union(c)
+		n.wanted.Union(c)
 	}
 	return false, true
 }
 
 // weigh drops what finds no room any more, and notes whether all the rest would.
 func (s *search) weigh(n *node) {
-	sum := load{}
-	for b := n.avail.next(0); b >= 0; b = n.avail.next(b + 1) {
-		if s.f.needs[b].within(n.room) {
-			sum = sum.plus(s.f.needs[b])
+	sum := load.Load{}
+	for b := n.avail.Next(0); b >= 0; b = n.avail.Next(b + 1) {
+		if s.f.needs[b].Within(n.room) {
+			sum = sum.Plus(s.f.needs[b])
 		} else {
-			n.avail.del(b)
+			n.avail.Del(b)
 		}
 	}
-	n.tight = !sum.within(n.room)
+	n.tight = !sum.Within(n.room)
 }
 
 // reduceAt settles block b or its neighbours, where b forbids no more than they do and weighs as much. No group speaks
 // of b.
 func (s *search) reduceAt(n *node, b int) bool {
-	near := s.pool.copy(s.f.adj[b])
-	defer s.pool.put(near)
-	near.intersect(n.avail)
+	near := s.pool.Copy(s.f.adj[b])
+	defer s.pool.Put(near)
+	near.Intersect(n.avail)
 	if s.weight[b] < 0 {
-		if n.wanted.has(b) || s.extras != nil && (s.extras.cares(b, near, n.chosen) || len(s.extras.cuts) > 0 || s.extras.near(n.chosen)) {
+		if n.wanted.Has(b) || s.extras != nil && (s.extras.cares(b, near, n.chosen) || len(s.extras.cuts) > 0 || s.extras.near(n.chosen)) {
 			return false
 		}
-		n.avail.del(b)
+		n.avail.Del(b)
 		return true
 	}
 	if s.extras != nil && s.extras.cares(b, near, n.chosen) {
-		return near.empty() && !n.tight && n.limit >= n.avail.count() && s.extras.welcome(b, n.chosen) && s.take(n, b)
+		return near.Empty() && !n.tight && n.limit >= n.avail.Count() && s.extras.welcome(b, n.chosen) && s.take(n, b)
 	}
-	if !n.tight && n.limit >= n.avail.count() && !near.intersects(n.wanted) {
+	if !n.tight && n.limit >= n.avail.Count() && !near.Intersects(n.wanted) {
 		var sum int64
-		for u := near.next(0); u >= 0; u = near.next(u + 1) {
+		for u := near.Next(0); u >= 0; u = near.Next(u + 1) {
 			sum += max(0, s.weight[u])
 		}
 		if sum <= s.weight[b] && (s.extras == nil || s.extras.outweighs(b, near)) {
 			return s.take(n, b)
 		}
 	}
-	near.add(b)
+	near.Add(b)
 	dropped := false
-	for u := near.next(0); u >= 0; u = near.next(u + 1) {
-		if u == b || s.weight[u] > s.weight[b] || n.wanted.has(u) || n.tight && !s.f.needs[b].within(s.f.needs[u]) ||
+	for u := near.Next(0); u >= 0; u = near.Next(u + 1) {
+		if u == b || s.weight[u] > s.weight[b] || n.wanted.Has(u) || n.tight && !s.f.needs[b].Within(s.f.needs[u]) ||
 			s.extras != nil && !s.extras.atLeast(b, u) {
 			continue
 		}
-		near.del(u)
-		if near.subsetOf(s.f.adj[u]) {
-			n.avail.del(u)
+		near.Del(u)
+		if near.SubsetOf(s.f.adj[u]) {
+			n.avail.Del(u)
 			dropped = true
 		} else {
-			near.add(u)
+			near.Add(u)
 		}
 	}
 	return dropped
@@ -253,7 +256,7 @@ func (s *search) roomBound(n *node) int64 {
 func (s *search) reweigh() { s.order = nil }
 
 // byRoom is, for each measure of room that matters, the blocks by what they weigh for each unit of it.
-type byRoom [len(load{})][]int32
+type byRoom [len(load.Load{})][]int32
 
 func (f *family) byRoom(weight []int64) *byRoom {
 	out := &byRoom{}
@@ -279,7 +282,7 @@ func (f *family) byRoom(weight []int64) *byRoom {
 
 // bound is how much what is available can weigh at most in the room that is left, if parts of blocks could be had.
 func (o *byRoom) bound(f *family, n *node, weight []int64) int64 {
-	most := endless
+	most := load.Endless
 	for i, order := range o {
 		if order == nil {
 			continue
@@ -287,7 +290,7 @@ func (o *byRoom) bound(f *family, n *node, weight []int64) int64 {
 		left, total := n.room[i], int64(0)
 		for _, o := range order {
 			b := int(o)
-			if !n.avail.has(b) {
+			if !n.avail.Has(b) {
 				continue
 			}
 			need := f.needs[b][i]
@@ -304,21 +307,21 @@ func (o *byRoom) bound(f *family, n *node, weight []int64) int64 {
 }
 
 func (s *search) cliqueBound(n *node) int64 {
-	rest, clique, alone := s.pool.copy(n.avail), s.pool.get(), s.pool.get()
-	defer s.pool.put(rest, clique, alone)
+	rest, clique, alone := s.pool.Copy(n.avail), s.pool.Get(), s.pool.Get()
+	defer s.pool.Put(rest, clique, alone)
 	var tops []int64
 	var sum int64
-	for b := rest.next(0); b >= 0; b = rest.next(b + 1) {
-		clique.copyFrom(rest)
+	for b := rest.Next(0); b >= 0; b = rest.Next(b + 1) {
+		clique.CopyFrom(rest)
 		top, size := int64(0), 0
-		for v := b; v >= 0; v = clique.next(v + 1) {
-			rest.del(v)
-			clique.intersect(s.f.adj[v])
+		for v := b; v >= 0; v = clique.Next(v + 1) {
+			rest.Del(v)
+			clique.Intersect(s.f.adj[v])
 			top = max(top, s.weight[v])
 			size++
 		}
 		if size == 1 {
-			alone.add(b)
+			alone.Add(b)
 		}
 		tops = append(tops, top)
 		sum += top
@@ -333,34 +336,34 @@ func (s *search) cliqueBound(n *node) int64 {
 	}
 	// A group of which every block that is left was counted in full gives one of them up.
 	for _, g := range s.f.groups {
-		if !g.within2(n.avail, n.chosen) || !g.within2(alone, n.chosen) {
+		if !g.Within2(n.avail, n.chosen) || !g.Within2(alone, n.chosen) {
 			continue
 		}
 		lightest := int64(-1)
-		for v := g.next(0); v >= 0; v = g.next(v + 1) {
-			if alone.has(v) && (lightest < 0 || s.weight[v] < lightest) {
+		for v := g.Next(0); v >= 0; v = g.Next(v + 1) {
+			if alone.Has(v) && (lightest < 0 || s.weight[v] < lightest) {
 				lightest = max(0, s.weight[v]) // what weighs less than nothing was counted as nothing
 			}
 		}
-		alone.remove(g)
+		alone.Remove(g)
 		sum -= max(lightest, 0)
 	}
 	return sum
 }
 
 // parts divides what is available so that no pair, group or clause reaches from one part into another.
-func (s *search) parts(n *node) []set {
-	rest := s.pool.copy(n.avail)
-	defer s.pool.put(rest)
-	var out []set
-	for b := rest.next(0); b >= 0; b = rest.next(0) {
-		part, edge := newSet(s.f.words), []int{b}
-		part.add(b)
-		rest.del(b)
-		pull := func(others set) {
-			for u := others.firstCommon(rest); u >= 0; u = others.firstCommon(rest) {
-				rest.del(u)
-				part.add(u)
+func (s *search) parts(n *node) []bitset.Set {
+	rest := s.pool.Copy(n.avail)
+	defer s.pool.Put(rest)
+	var out []bitset.Set
+	for b := rest.Next(0); b >= 0; b = rest.Next(0) {
+		part, edge := bitset.New(s.f.words), []int{b}
+		part.Add(b)
+		rest.Del(b)
+		pull := func(others bitset.Set) {
+			for u := others.FirstCommon(rest); u >= 0; u = others.FirstCommon(rest) {
+				rest.Del(u)
+				part.Add(u)
 				edge = append(edge, u)
 			}
 		}
@@ -369,12 +372,12 @@ func (s *search) parts(n *node) []set {
 			edge = edge[:len(edge)-1]
 			pull(s.f.adj[v])
 			for _, g := range s.f.groupsOf[v] {
-				if s.f.groups[g].within2(n.avail, n.chosen) {
+				if s.f.groups[g].Within2(n.avail, n.chosen) {
 					pull(s.f.groups[g])
 				}
 			}
 			for _, c := range s.clauses {
-				if c.has(v) && !c.intersects(n.chosen) {
+				if c.Has(v) && !c.Intersects(n.chosen) {
 					pull(c)
 				}
 			}
@@ -385,7 +388,7 @@ func (s *search) parts(n *node) []set {
 }
 
 // inParts solves part by part; what the later parts can give at most decides how much an earlier one must give.
-func (s *search) inParts(n *node, parts []set, need int64) (int64, bool) {
+func (s *search) inParts(n *node, parts []bitset.Set, need int64) (int64, bool) {
 	bounds := make([]int64, len(parts))
 	var later int64
 	for i, part := range parts {
@@ -400,18 +403,18 @@ func (s *search) inParts(n *node, parts []set, need int64) (int64, bool) {
 			return 0, false
 		}
 		total += got
-		n.picks.union(picks)
-		s.pool.put(picks)
+		n.picks.Union(picks)
+		s.pool.Put(picks)
 	}
 	return total, total >= need
 }
 
 // within is best for one part: clauses of the other parts are not its business.
-func (s *search) within(part, chosen set, need, enough int64, limit int) (int64, set) {
+func (s *search) within(part, chosen bitset.Set, need, enough int64, limit int) (int64, bitset.Set) {
 	all := s.clauses
-	var own []set
+	var own []bitset.Set
 	for _, c := range all {
-		if c.intersects(part) && !c.intersects(chosen) {
+		if c.Intersects(part) && !c.Intersects(chosen) {
 			own = append(own, c)
 		}
 	}
@@ -424,10 +427,10 @@ func (s *search) within(part, chosen set, need, enough int64, limit int) (int64,
 // branch tries the most entangled block in, then out.
 func (s *search) branch(n *node, need, enough int64) (int64, bool) {
 	b, most := -1, -1
-	for v := n.avail.next(0); v >= 0; v = n.avail.next(v + 1) {
-		d := 2 * s.f.adj[v].common(n.avail, s.f.blocks)
+	for v := n.avail.Next(0); v >= 0; v = n.avail.Next(v + 1) {
+		d := 2 * s.f.adj[v].Common(n.avail, s.f.blocks)
 		for _, g := range s.f.groupsOf[v] {
-			if s.f.groups[g].within2(n.avail, n.chosen) {
+			if s.f.groups[g].Within2(n.avail, n.chosen) {
 				d++
 			}
 		}
@@ -435,26 +438,26 @@ func (s *search) branch(n *node, need, enough int64) (int64, bool) {
 			b, most = v, d
 		}
 	}
-	rest := s.pool.copy(n.avail)
-	defer s.pool.put(rest)
-	rest.del(b)
-	rest.remove(s.f.adj[b])
-	n.chosen.add(b)
+	rest := s.pool.Copy(n.avail)
+	defer s.pool.Put(rest)
+	rest.Del(b)
+	rest.Remove(s.f.adj[b])
+	n.chosen.Add(b)
 	got, with := s.best(rest, n.chosen, need-n.gained-s.weight[b], enough-n.gained-s.weight[b], n.limit-1)
-	n.chosen.del(b)
+	n.chosen.Del(b)
 	if with != nil {
-		with.add(b)
+		with.Add(b)
 		got += n.gained + s.weight[b]
 		if need = got + 1; got >= enough {
 			return s.keep(n, got, with)
 		}
 	}
-	rest.copyFrom(n.avail)
-	rest.del(b)
+	rest.CopyFrom(n.avail)
+	rest.Del(b)
 	without, picks := s.best(rest, n.chosen, need-n.gained, enough-n.gained, n.limit)
 	if picks != nil {
 		if with != nil {
-			s.pool.put(with)
+			s.pool.Put(with)
 		}
 		return s.keep(n, n.gained+without, picks)
 	}
@@ -464,8 +467,8 @@ func (s *search) branch(n *node, need, enough int64) (int64, bool) {
 	return 0, false
 }
 
-func (s *search) keep(n *node, got int64, picks set) (int64, bool) {
-	n.picks.union(picks)
-	s.pool.put(picks)
+func (s *search) keep(n *node, got int64, picks bitset.Set) (int64, bool) {
+	n.picks.Union(picks)
+	s.pool.Put(picks)
 	return got, true
 }

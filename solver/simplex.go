@@ -4,6 +4,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"muster/solver/internal/bitset"
+	"muster/solver/internal/load"
 )
 
 // goal is what a linear program minimises: the cost of nodes by their palette, the number of nodes with at least over
@@ -88,14 +91,14 @@ func (l *simplex) rebase(st rest, g goal) bool {
 	}
 	at := 1
 	for i := range st.low {
-		if st.low[i] > -endless {
+		if st.low[i] > -load.Endless {
 			if at >= len(l.sides) || l.sides[at].row != i || l.sides[at].high {
 				return false
 			}
 			l.rhs[at] = l.sides[at].sign * float64(st.low[i])
 			at++
 		}
-		if st.high[i] < endless {
+		if st.high[i] < load.Endless {
 			if at >= len(l.sides) || l.sides[at].row != i || !l.sides[at].high {
 				return false
 			}
@@ -130,7 +133,7 @@ func (l *simplex) isShut(v *variety) bool { return v.kind < len(l.closed) && l.c
 
 // barred gives the sets that are not worth looking for on a palette: kinds that may not be used, and those that rows
 // count, of which all varieties are in the pool.
-func (l *simplex) barred(pal int) (out []set) {
+func (l *simplex) barred(pal int) (out []bitset.Set) {
 	m := l.m
 	for _, v := range l.shut {
 		if m.typesOf[v.pal] == m.typesOf[pal] {
@@ -268,10 +271,10 @@ func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 	}
 	add(-1, false, 1, float64(st.n), 0)
 	for i := range st.low {
-		if st.low[i] > -endless {
+		if st.low[i] > -load.Endless {
 			add(i, false, 1, float64(st.low[i]), -1)
 		}
-		if st.high[i] < endless {
+		if st.high[i] < load.Endless {
 			add(i, true, 1, float64(st.high[i]), 1)
 		}
 	}
@@ -587,7 +590,7 @@ func (l *simplex) row(i int) *row {
 // of is what the duals say a variety is worth, beyond what it costs.
 func (t *worth) of(v *variety) float64 {
 	sum := t.pal[v.pal]
-	for b := v.blocks.next(0); b >= 0; b = v.blocks.next(b + 1) {
+	for b := v.blocks.Next(0); b >= 0; b = v.blocks.Next(b + 1) {
 		sum += t.block[b]
 	}
 	for over, w := range t.over {
@@ -643,7 +646,7 @@ func (l *simplex) priceFor(t worth) bool {
 func (m *mixer) sizes(t *worth) [][2]int64 {
 	var steps []int64
 	for over := range t.over {
-		if over > m.p.base[bySize] && over <= m.most {
+		if over > m.p.base[load.BySize] && over <= m.most {
 			steps = append(steps, over)
 		}
 	}
@@ -682,23 +685,23 @@ func (l *simplex) priceGreedily(t *worth, most int64) (fresh bool) {
 	m := l.m
 	m.weigh(t)
 	order := m.f.byRoom(m.s.weight)
-	blocks := newSet(m.f.words)
+	blocks := bitset.New(m.f.words)
 	for p := range m.f.palettes {
 		pal := &m.f.palettes[p]
 		for _, by := range order {
-			blocks.clear()
+			blocks.Clear()
 			left := m.roomOf(p, most)
 			for _, o := range by {
 				b := int(o)
-				if pal.blocks.has(b) && m.f.needs[b].within(left) && m.f.joins(blocks, m.f.palsOf[b], b) {
-					blocks.add(b)
-					left = left.minus(m.f.needs[b])
+				if pal.blocks.Has(b) && m.f.needs[b].Within(left) && m.f.joins(blocks, m.f.palsOf[b], b) {
+					blocks.Add(b)
+					left = left.Minus(m.f.needs[b])
 				}
 			}
-			if len(m.p.everywhere) == 0 && blocks.empty() {
+			if len(m.p.everywhere) == 0 && blocks.Empty() {
 				continue
 			}
-			probe := variety{blocks: blocks, pal: p, size: m.p.base[bySize] + m.f.sum(blocks)[bySize]}
+			probe := variety{blocks: blocks, pal: p, size: m.p.base[load.BySize] + m.f.sum(blocks)[load.BySize]}
 			if t.of(&probe) > small {
 				v, new := m.variety(blocks, p)
 				fresh = fresh || new && !l.isShut(v)
@@ -717,10 +720,10 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 	scale := m.weigh(t)
 	type answer struct {
 		pal    int
-		blocks set
+		blocks bitset.Set
 	}
 	var done []answer
-	none, avail := newSet(m.f.words), newSet(m.f.words)
+	none, avail := bitset.New(m.f.words), bitset.New(m.f.words)
 	found := 0
 	for i := range m.f.palettes {
 		if found == somePalettes {
@@ -730,20 +733,20 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 		m.s.room = m.roomOf(p, size[1])
 		m.s.extras = m.patternsOf(t, p, scale, l.barred(p), size[0])
 		m.open(t, p, avail, size[0], m.s.extras)
-		var best set
+		var best bitset.Set
 		for _, d := range done {
 			// what was best where more was possible is best here, if it is possible here
-			if m.s.extras == nil && m.f.palettes[p].blocks.subsetOf(m.f.palettes[d.pal].blocks) &&
-				m.f.palettes[p].room.within(m.f.palettes[d.pal].room) && d.blocks.subsetOf(m.f.palettes[p].blocks) &&
-				m.f.sum(d.blocks).within(m.s.room) {
+			if m.s.extras == nil && m.f.palettes[p].blocks.SubsetOf(m.f.palettes[d.pal].blocks) &&
+				m.f.palettes[p].room.Within(m.f.palettes[d.pal].room) && d.blocks.SubsetOf(m.f.palettes[p].blocks) &&
+				m.f.sum(d.blocks).Within(m.s.room) {
 				best = d.blocks
 				break
 			}
 		}
 		if best == nil {
 			m.s.clauses = m.mustHave(avail)
-			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(endless)/4), float64(endless)/4))
-			_, best = m.s.best(avail, none, least-int64(m.f.blocks), endless, m.f.blocks)
+			least := int64(min(max((t.atLeast(p, size[1])+small)*scale, -float64(load.Endless)/4), float64(load.Endless)/4))
+			_, best = m.s.best(avail, none, least-int64(m.f.blocks), load.Endless, m.f.blocks)
 		}
 		m.s.extras, m.s.clauses = nil, nil
 		if m.w.ended {
@@ -753,9 +756,9 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 			continue
 		}
 		if size[0] == 0 && len(t.pattern) == 0 && len(l.barred(p)) == 0 {
-			done = append(done, answer{p, best.clone()})
+			done = append(done, answer{p, best.Clone()})
 		}
-		probe := variety{blocks: best, pal: p, size: m.p.base[bySize] + m.f.sum(best)[bySize]}
+		probe := variety{blocks: best, pal: p, size: m.p.base[load.BySize] + m.f.sum(best)[load.BySize]}
 		if t.of(&probe) > small {
 			if _, new := m.variety(best, p); new {
 				fresh = true
@@ -769,31 +772,31 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 }
 
 // open gives the blocks that may be worth having on palette p.
-func (m *mixer) open(t *worth, p int, avail set, least int64, x *extras) {
-	avail.copyFrom(m.f.palettes[p].blocks)
-	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
-		if !m.f.needs[b].within(m.s.room) {
-			avail.del(b)
+func (m *mixer) open(t *worth, p int, avail bitset.Set, least int64, x *extras) {
+	avail.CopyFrom(m.f.palettes[p].blocks)
+	for b := avail.Next(0); b >= 0; b = avail.Next(b + 1) {
+		if !m.f.needs[b].Within(m.s.room) {
+			avail.Del(b)
 		}
 	}
 	if least > 0 || x != nil && len(x.banned) > 0 {
 		return // what is worth nothing may still make up the number, or make the set another one
 	}
-	needed := newSet(m.f.words)
+	needed := bitset.New(m.f.words)
 	for _, o := range t.pattern {
 		if o.worth > 0 {
-			needed.union(o.blocks)
+			needed.Union(o.blocks)
 		}
 	}
 	// Of those that are worth nothing only the best one can be wanted, alone, lest the node be empty.
 	top, most := -1, 0.0
-	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
-		if m.s.weight[b] > 0 || needed.has(b) {
+	for b := avail.Next(0); b >= 0; b = avail.Next(b + 1) {
+		if m.s.weight[b] > 0 || needed.Has(b) {
 			continue
 		}
 		alone := t.block[b]
 		for _, o := range t.pattern {
-			if (o.pal < 0 || o.pal == p) && o.blocks.has(b) && o.blocks.count() == 1 {
+			if (o.pal < 0 || o.pal == p) && o.blocks.Has(b) && o.blocks.Count() == 1 {
 				alone += o.worth
 			}
 		}
@@ -801,25 +804,25 @@ func (m *mixer) open(t *worth, p int, avail set, least int64, x *extras) {
 			top, most = b, alone
 		}
 	}
-	for b := avail.next(0); b >= 0; b = avail.next(b + 1) {
-		if b != top && m.s.weight[b] <= 0 && !needed.has(b) {
-			avail.del(b)
+	for b := avail.Next(0); b >= 0; b = avail.Next(b + 1) {
+		if b != top && m.s.weight[b] <= 0 && !needed.Has(b) {
+			avail.Del(b)
 		}
 	}
 }
 
 // patternsOf states what patterns and sets that are barred ask of a search on palette p; nil where that is nothing.
-func (m *mixer) patternsOf(t *worth, p int, scale float64, barred []set, least int64) *extras {
+func (m *mixer) patternsOf(t *worth, p int, scale float64, barred []bitset.Set, least int64) *extras {
 	x := &extras{banned: barred}
 	if least > 0 {
-		c := cut{least: least - m.p.base[bySize]}
+		c := cut{least: least - m.p.base[load.BySize]}
 		for b := range m.p.blocks {
-			c.weight = append(c.weight, m.f.needs[b][bySize])
+			c.weight = append(c.weight, m.f.needs[b][load.BySize])
 		}
 		x.cuts = append(x.cuts, c)
 	}
 	for _, o := range t.pattern {
-		if (o.pal < 0 || o.pal == p) && o.blocks.subsetOf(m.f.palettes[p].blocks) {
+		if (o.pal < 0 || o.pal == p) && o.blocks.SubsetOf(m.f.palettes[p].blocks) {
 			x.bonuses = append(x.bonuses, bonus{o.blocks, int64(math.Round(o.worth * scale))})
 		}
 	}

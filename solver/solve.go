@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/solver/internal/humanize"
+	"muster/solver/internal/request"
 )
 
 // Solver finds layouts. It keeps nothing between questions, so one value serves everyone at once.
@@ -24,7 +26,7 @@ func New() *Solver { return &Solver{} }
 func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
 	p, err := narrow(catalog, r)
 	if err != nil {
-		return app.Layout{}, advised(catalog, r, err)
+		return app.Layout{}, request.Advised(catalog, r, err)
 	}
 	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
 	c := newCounter(p, w)
@@ -37,13 +39,19 @@ func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequ
 	}
 	for i, g := range layout.Groups {
 		layout.CostPerHour += g.CostPerHour
-		layout.Groups[i].CostPerHour = money(g.CostPerHour)
+		layout.Groups[i].CostPerHour = RoundCost(g.CostPerHour)
 	}
-	layout.CostPerHour = money(layout.CostPerHour)
+	layout.CostPerHour = RoundCost(layout.CostPerHour)
 	if late && layout.Gap == 0 {
 		layout.Notes = []string{"cheapest: no layout costs less per hour, but the time was over before the packed one of these was found"}
 	}
 	return layout, nil
+}
+
+// Validate says why a request cannot be asked at all, as Solve would but without hints; nil where it can be asked.
+func Validate(catalog *app.Catalog, r app.LayoutRequest) error {
+	_, err := narrow(catalog, r)
+	return err
 }
 
 // find finds the preferred layout. The counter is tried first where its answer can be the one that is asked for; it knows
@@ -131,13 +139,13 @@ func (p *problem) keeps(groups []app.NodeGroup) bool {
 
 func outOfTime(p *problem, cause error) *app.Error {
 	return &app.Error{Code: app.ETimeout, Err: cause, Message: fmt.Sprintf("no answer was found in time for %s on %s",
-		amount(len(p.services), "service"), amount(p.size, "node"))}
+		humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"))}
 }
 
 // group states count nodes of a kind in the words of the catalog.
 func (p *problem) group(k kind, count int) app.NodeGroup {
 	services := slices.Clone(p.everywhere)
-	for b := k.blocks.next(0); b >= 0; b = k.blocks.next(b + 1) {
+	for b := k.blocks.Next(0); b >= 0; b = k.blocks.Next(b + 1) {
 		services = append(services, p.blocks[b].services...)
 	}
 	slices.Sort(services)
@@ -151,5 +159,5 @@ func (p *problem) group(k kind, count int) app.NodeGroup {
 	}
 }
 
-// money takes off what adding up in binary leaves far behind the point, so that 0.1 three times is 0.3.
-func money(x float64) float64 { return math.Round(x*1e6) / 1e6 }
+// RoundCost takes off what adding up in binary leaves far behind the point, so that 0.1 three times is 0.3.
+func RoundCost(x float64) float64 { return math.Round(x*1e6) / 1e6 }

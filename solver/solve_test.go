@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
@@ -23,48 +24,48 @@ func TestRefusals(t *testing.T) {
 	two := app.LayoutRequest{Template: "t", Size: 2}
 	tests := []struct {
 		name    string
-		change  func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		model   func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
 		code    app.Code
 		kind    string
 		message string
 	}{
 		{"unknown provider", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Provider = "x" },
-			app.ENotFound, missingProvider, "provider x does not exist."},
+			app.ENotFound, request.MissingProvider, "provider x does not exist."},
 		{"no provider", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Provider = "" },
-			app.EInvalid, missingProvider, "template t has no default provider, so the request must name one."},
+			app.EInvalid, request.MissingProvider, "template t has no default provider, so the request must name one."},
 		{"no services", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Services = nil },
-			app.EInvalid, badRequest, "a cluster needs at least one service"},
+			app.EInvalid, request.BadRequest, "a cluster needs at least one service"},
 		{"unknown service", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Services = []string{"s000", "x"} },
-			app.ENotFound, missingService, "service x does not exist"},
+			app.ENotFound, request.MissingService, "service x does not exist"},
 		{"conflict", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
 			c.Services["s001"].Conflicts = []string{"s000", "x"}
 		},
-			app.EInvalid, conflictingServices, "s001 conflicts with s000."},
+			app.EInvalid, request.ConflictingServices, "s001 conflicts with s000."},
 		{"provided dependency is there, another is not", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
 			c.Services["s000"].Install.Requires = []string{"db", "web"}
 			c.Services["s001"].Provides = []string{"db"}
-		}, app.EInvalid, missingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
-		{"too few nodes", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }, app.ENoLayout, noSolution,
+		}, app.EInvalid, request.MissingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
+		{"too few nodes", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
 			"No layout puts 2 services on 1 node: s000, s001 can't share nodes and their minima add up to 2 nodes."},
 		{"too many nodes", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
 			t.Constraints.Services["s000"], t.Constraints.Services["s001"] = between(1, 3), between(1, 4)
 			r.Size = 8
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
 		{"no hardware for a service", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 			t.Constraints.Services["s001"] = app.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
 		{"minimum over maximum", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 			t.Constraints.Services["s001"] = between(2, 1)
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
 		{"must and can't", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
 			t.Constraints.MustCoexist = t.Constraints.CantCoexist
-		}, app.ENoLayout, noSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
+		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c, template := tiny()
 			r := two
-			test.change(c, template, &r)
+			test.model(c, template, &r)
 			_, err := New().Solve(context.Background(), c, r)
 			if err == nil {
 				t.Fatal("no error")
@@ -129,7 +130,7 @@ func TestDeadlineOfPreferences(t *testing.T) {
 			}
 			continue
 		}
-		if wrong := Check(c, r, got); len(wrong) > 0 || got.Gap < 0 || got.Gap >= 1 {
+		if wrong := solvertest.Check(c, r, got); len(wrong) > 0 || got.Gap < 0 || got.Gap >= 1 {
 			t.Errorf("%v: gap %v, %s", limit, got.Gap, wrong)
 		}
 	}
@@ -171,10 +172,10 @@ func TestSameAnswerForEveryone(t *testing.T) {
 // TestHints looks at what a refused request is told beside what is wrong first.
 func TestHints(t *testing.T) {
 	tests := []struct {
-		name   string
-		change func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
-		field  string
-		hints  []string
+		name  string
+		model func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		field string
+		hints []string
 	}{
 		{"a near name, and what else is wrong", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
 			r.Services, r.Prefer = []string{"s00", "s001"}, "cheap"
@@ -194,7 +195,7 @@ func TestHints(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c, template := tiny()
 			r := app.LayoutRequest{Template: "t", Size: 2}
-			test.change(c, template, &r)
+			test.model(c, template, &r)
 			_, err := New().Solve(context.Background(), c, r)
 			e := app.AsError(err)
 			if err == nil || e.Field != test.field {

@@ -21,6 +21,7 @@ import (
 	"muster/bot/slack/slacktest"
 	"muster/planner"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 // estate is Muster with two tenants, whose admins install it into workspaces of their own.
@@ -49,7 +50,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
 		Catalog: func() *app.Catalog { return c }, Now: time.Now})
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
 		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})

@@ -19,6 +19,7 @@ import (
 	"muster/bot/slack/slacktest"
 	"muster/planner"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 const storySecret = "the secret of the hall"
@@ -68,7 +69,7 @@ func newHall(t *testing.T, file string, socket bool) *hall {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	h.app = app.New(app.Deps{Store: h.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
+	h.app = app.New(app.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
 		Catalog: func() *app.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
 		OptionsPath: "/slack/options", EventsPath: "/slack/events", Socket: socket, Piped: true, Client: slacktest.To(h), Patience: 30 * time.Minute, Look: time.Second})

@@ -8,6 +8,8 @@ import (
 	"muster/app"
 	"muster/planner"
 	"muster/solver"
+	"muster/solver/change"
+	"muster/solver/explain"
 	"muster/solver/solvertest"
 )
 
@@ -87,7 +89,7 @@ func explanationOf(c *app.Catalog, size int) func() func(context.Context) error 
 			if _, err := solver.New().Solve(ctx, c, r); app.CodeOf(err) != app.ENoLayout {
 				return fmt.Errorf("there should be no layout, but: %w", err)
 			}
-			x, err := solver.NewExplainer(solver.New()).Explain(ctx, c, r)
+			x, err := explain.New(solver.New()).Explain(ctx, c, r)
 			switch {
 			case err != nil:
 				return err
@@ -111,7 +113,7 @@ func growthOf(c *app.Catalog, size int) func() func(context.Context) error {
 			if err != nil {
 				return err
 			}
-			change, err := solver.NewChanger().Change(ctx, c, r)
+			change, err := change.New().Change(ctx, c, r)
 			if err == nil && change.Touched != 1 {
 				err = fmt.Errorf("%d machines are touched", change.Touched)
 			}

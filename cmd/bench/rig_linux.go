@@ -23,6 +23,7 @@ import (
 	"muster/jobs/remote"
 	"muster/planner"
 	"muster/solver"
+	"muster/solver/change"
 )
 
 // rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
@@ -70,7 +71,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
-	r.app = app.New(app.Deps{Store: r.store, Solver: solver.New(), Changer: solver.NewChanger(), Planner: planner.New(), Keys: remote.Keys{},
+	r.app = app.New(app.Deps{Store: r.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: remote.Keys{},
 		Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
 	if r.queue, err = jobs.OpenQueue(r.redis.url, "bench"); err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ import (
 	"muster/portal/buildsystems"
 	"muster/providers"
 	"muster/solver"
+	"muster/solver/change"
+	"muster/solver/explain"
 )
 
 //go:embed catalog
@@ -99,7 +101,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 		return nil, err
 	}
 	places := solver.New()
-	h.App = app.New(app.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: solver.NewExplainer(places), Changer: solver.NewChanger(), Planner: planner.New(),
+	h.App = app.New(app.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: explain.New(places), Changer: change.New(), Planner: planner.New(),
 		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), Catalog: func() *app.Catalog { return h.catalog }, Now: clock.Now, Tries: jobs.Tries,
 		Sleeps: func(string) bool { return true }, Provisioned: true})
 	h.Portal = portal.New(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, Rules: spec.RuleTexts{}, URL: "https://muster.example.com"})

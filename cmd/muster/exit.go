@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
-	"muster/solver"
+	"muster/solver/explain"
 )
 
 // The exit codes.
@@ -89,7 +89,7 @@ func (c *cli) sayMore(u *unsolvable) {
 		fmt.Fprintf(c.stderr, "  %s\n", u.advice)
 	}
 	if u.explanation != nil && !empty(*u.explanation) {
-		_ = solver.ExplainText(c.stdout, *u.explanation)
+		_ = explain.Text(c.stdout, *u.explanation)
 	}
 }
 

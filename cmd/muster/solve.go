@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/solver"
+	"muster/solver/explain"
 )
 
 // question asks for a layout of a catalog on disk.
@@ -191,7 +192,7 @@ func (q *question) explained(ctx context.Context, known *app.Catalog, r app.Layo
 	}
 	ctx, cancel := q.bounded(ctx)
 	defer cancel()
-	x, failed := solver.NewExplainer(solver.New()).Explain(ctx, known, r)
+	x, failed := explain.New(solver.New()).Explain(ctx, known, r)
 	if failed != nil {
 		u.advice = "The reasons could not be found in time; --timeout allows more of it."
 		return u

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/solver"
+	"muster/solver/change"
 )
 
 // changeFlags ask for a change of what stands.
@@ -74,7 +74,7 @@ func (c *cli) solveChange(cmd *cobra.Command, q *question, f *changeFlags, expla
 	ctx, cancel := q.bounded(cmd.Context())
 	defer cancel()
 	start := time.Now()
-	change, err := solver.NewChanger().Change(ctx, known, r)
+	found, err := change.New().Change(ctx, known, r)
 	took := time.Since(start)
 	switch {
 	case noLayout(err) && explain:
@@ -84,9 +84,9 @@ func (c *cli) solveChange(cmd *cobra.Command, q *question, f *changeFlags, expla
 	case err != nil:
 		return err
 	case c.json():
-		return c.printJSON(changeForm(change))
+		return c.printJSON(changeForm(found))
 	}
-	solver.ChangeText(c.stdout, change)
+	change.Text(c.stdout, found)
 	c.tellTime(took)
 	return nil
 }
@@ -117,7 +117,7 @@ func (q *question) explainedChange(ctx context.Context, known *app.Catalog, r ap
 	defer cancel()
 	anew, moving := wanted(r), r
 	moving.AllowMoves = true
-	if change, err := solver.NewChanger().Change(ctx, known, moving); err == nil && !r.AllowMoves {
+	if change, err := change.New().Change(ctx, known, moving); err == nil && !r.AllowMoves {
 		u.explanation.Fixes = append(u.explanation.Fixes, app.Fix{
 			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", plural(change.Touched, "machine"))})
 	}

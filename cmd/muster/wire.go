@@ -34,6 +34,8 @@ import (
 	"muster/portal/buildsystems"
 	"muster/providers"
 	"muster/solver"
+	"muster/solver/change"
+	"muster/solver/explain"
 )
 
 // serverConfig is everything that a server is told from outside, as plain values.
@@ -156,7 +158,7 @@ func (s *server) open(ctx context.Context) error {
 	}
 	budget := jobs.NewBudget(s.queue, c.Log)
 	budget.Meter = s.metrics
-	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: solver.NewExplainer(where), Changer: solver.NewChanger(), Planner: planner.New(),
+	s.app = app.New(app.Deps{Store: s.store, Solver: solver.WithNotes(where), Explainer: explain.New(where), Changer: change.New(), Planner: planner.New(),
 		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
 		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: resourceKinds(), ResourceLimits: c.Resources.limits(),
 		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})

@@ -117,6 +117,28 @@ func Exclusive(services, least int) *app.Catalog {
 	return c
 }
 
+// OneShort is Pairs with, among them, three services that exclude each other and need one node more than there is.
+func OneShort() *app.Catalog {
+	c := Pairs(100, 197, 7, Bounds(1, 5, 0, 0))
+	t := c.Templates[Template]
+	for i, least := range []int{3333, 3333, 3335} {
+		a, b := t.Defaults.Services[10*i], t.Defaults.Services[10*((i+1)%3)]
+		t.Constraints.Services[a] = AtLeast(least)
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
+	}
+	return c
+}
+
+// Ring is an odd ring of neighbours that exclude each other: no clique shows how many nodes it needs.
+func Ring(services, least int) *app.Catalog {
+	c, t := New(services)
+	for i, a := range t.Defaults.Services {
+		t.Constraints.Services[a] = AtLeast(least)
+		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, t.Defaults.Services[(i+1)%services]})
+	}
+	return c
+}
+
 // Priced gives services with minima, each of which may be on about half of many types of hardware, all with prices of
 // their own. A few pairs exclude each other.
 func Priced(services, hardware int, seed int64) *app.Catalog {

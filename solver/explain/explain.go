@@ -1,0 +1,80 @@
+package explain
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/solver"
+)
+
+// Explainer says why there is no layout, and what would make one possible. It keeps nothing between questions, so one value
+// serves everyone at once.
+type Explainer struct {
+	solver app.Solver
+}
+
+// decider is an optional power of solvers: to tell whether there is a layout without looking for the preferred one,
+// which can take far longer. The error is what Solve would give, save that the words of a refusal may be other ones.
+// Without this power the explainer asks for whole layouts.
+type decider interface {
+	Possible(ctx context.Context, c *app.Catalog, r app.LayoutRequest) error
+}
+
+var _ decider = (*solver.Solver)(nil)
+
+// ask gives nil where there is a layout, else the error of the solver.
+func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) error {
+	if d, can := s.(decider); can {
+		return d.Possible(ctx, c, r)
+	}
+	_, err := s.Solve(ctx, c, r)
+	return err
+}
+
+var _ app.Explainer = (*Explainer)(nil)
+
+// New makes an explainer that asks s.
+func New(s app.Solver) *Explainer { return &Explainer{solver: s} }
+
+// mostFixes is how many changes are offered at most.
+const mostFixes = 5
+
+// Explain gives why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
+// given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
+//
+// Pairs of services that all exclude each other are told in one clause; each of them was proven to be needed.
+func (x *Explainer) Explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
+	e, err := x.explain(ctx, c, r)
+	e.Conflict = merged(e.Conflict)
+	return e, err
+}
+
+// explain gives each clause by itself.
+func (x *Explainer) explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
+	err := ask(ctx, x.solver, c, r)
+	switch app.CodeOf(err) {
+	case "":
+		return app.Explanation{}, nil
+	case app.ETimeout:
+		return app.Explanation{}, err
+	case app.ENoLayout:
+		return x.conflict(ctx, c, r, err), nil
+	}
+	return x.problems(ctx, c, r, err), nil
+}
+
+// conflict explains a request that could be asked, but has no layout.
+func (x *Explainer) conflict(ctx context.Context, c *app.Catalog, r app.LayoutRequest, refused error) app.Explanation {
+	q := newQuestion(ctx, x.solver, c, r)
+	if found, known := q.possible(q.clauses); found && known {
+		// The solver keeps a constraint that is no clause here. What it says itself is then the best there is.
+		return app.Explanation{Problems: []*app.Error{app.AsError(refused)}}
+	}
+	core, minimal := q.smallest(q.clauses)
+	e := app.Explanation{Minimal: minimal}
+	for _, k := range core {
+		e.Conflict = append(e.Conflict, k.Clause)
+	}
+	e.Fixes = q.fixes(core)
+	return e
+}

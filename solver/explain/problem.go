@@ -1,0 +1,24 @@
+package explain
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/solver/internal/request"
+)
+
+// problems explains a request that cannot be asked.
+func (x *Explainer) problems(ctx context.Context, c *app.Catalog, r app.LayoutRequest, refused error) app.Explanation {
+	var e app.Explanation
+	is := app.AsError(refused)
+	told := false
+	for _, f := range request.Flaws(c, r) {
+		e.Problems = append(e.Problems, f.Error)
+		told = told || f.Reason == is.Reason || f.Field == is.Field
+	}
+	if !told { // the solver minds something of which nothing is known here
+		e.Problems = append([]*app.Error{is}, e.Problems...)
+	}
+	e.Fixes = x.mend(ctx, c, r)
+	return e
+}

@@ -1,0 +1,35 @@
+package request
+
+import (
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// mostHints is how many hints are put together at most.
+const mostHints = 4
+
+// Advised completes a refusal: the hint says what would mend it, with near names, and what else is wrong with the
+// request, so that one need not find that out one by one.
+func Advised(c *app.Catalog, r app.LayoutRequest, err error) error {
+	e := app.AsError(err)
+	var mend, also []string
+	for _, f := range Flaws(c, r) {
+		switch {
+		case f.Reason != e.Reason || f.Field != e.Field:
+			also = append(also, f.Message)
+		case f.Hint != "" && !slices.Contains(mend, f.Hint) && len(mend) < mostHints:
+			mend = append(mend, f.Hint)
+		}
+	}
+	if e.Hint != "" {
+		mend = []string{e.Hint}
+	}
+	if len(also) > 0 {
+		mend = append(mend, "Besides: "+strings.Join(also[:min(len(also), mostHints)], " "))
+	}
+	out := *e
+	out.Hint = strings.Join(mend, " ")
+	return &out
+}
