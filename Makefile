@@ -92,7 +92,7 @@ screenshots: ## pictures of every page for the docs, with Chromium: docs/screens
 	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/house -screenshots $(CURDIR)/docs/screenshots
 
 generate: ## pages from their templates, and docs/openapi*.json from the API
-	$(GO) generate ./portal/page
+	$(GO) generate ./portal/...
 	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
 
 check:

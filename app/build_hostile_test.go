@@ -89,7 +89,7 @@ func (g *gate) newest(t testing.TB) int64 {
 func samples(t testing.TB, each func(system string, body []byte)) {
 	t.Helper()
 	for system := range senders {
-		files, err := filepath.Glob(filepath.Join("..", "buildsystems", system, "testdata", "*.json"))
+		files, err := filepath.Glob(filepath.Join("..", "portal", "buildsystems", system, "testdata", "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no samples: %v", system, err)
 		}

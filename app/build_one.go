@@ -81,7 +81,7 @@ type BuildView struct {
 	ExpiresAt time.Time     `json:"expires_at,omitzero"`
 	Nodes     []BuildNode   `json:"nodes" nullable:"false"`
 	Links     []Link        `json:"links" nullable:"false"`
-	// Inventory and Key are addresses below the server's, "" until there is something to be had there.
+	// Inventory and SSHKey are addresses below the server's, "" until there is something to be had there. The face fills them in.
 	Inventory string `json:"inventory,omitempty"`
 	SSHKey    string `json:"ssh_key,omitempty"`
 }
@@ -143,7 +143,7 @@ func (a *App) Build(ctx context.Context, actor Actor, id int64) (BuildView, erro
 	if _, err := a.build(ctx, actor, id); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, actor, id, "/api/v1/clusters/")
+	return a.buildView(ctx, actor, id)
 }
 
 // build finds a build that the actor may see.
@@ -174,7 +174,7 @@ func (a *App) AwaitBuild(ctx context.Context, actor Actor, id int64, wait time.D
 const MaxBuildAwait = 25 * time.Second
 
 func (a *App) awaitBuild(ctx context.Context, wait time.Duration, look func() (BuildView, error)) (BuildView, error) {
-	changed, stop := a.Store.Watch(WatchBuilds)
+	changed, stop := a.Store.Watch(BuildsTopic())
 	defer stop()
 	wait = min(wait, MaxBuildAwait)
 	timer := time.NewTimer(max(wait, 0))
@@ -194,10 +194,7 @@ func (a *App) awaitBuild(ctx context.Context, wait time.Duration, look func() (B
 	}
 }
 
-// WatchBuilds is what Feed.Watch is asked for to be woken when something has happened to a build.
-const WatchBuilds = "*builds"
-
-func (a *App) buildView(ctx context.Context, actor Actor, id int64, below string) (BuildView, error) {
+func (a *App) buildView(ctx context.Context, actor Actor, id int64) (BuildView, error) {
 	b, err := a.Store.Build(ctx, actor.Tenant, id)
 	b = b.Shown()
 	v := BuildView{Build: b, Nodes: []BuildNode{}, Links: []Link{}}
@@ -215,9 +212,6 @@ func (a *App) buildView(ctx context.Context, actor Actor, id int64, below string
 	}
 	v.Links = expandLinks(d.Links, c.Cluster, c.Nodes)
 	v.Nodes = buildNodes(c)
-	if b.State == BuildReady {
-		v.Inventory, v.SSHKey = below+b.Cluster+"/inventory", below+b.Cluster+"/key"
-	}
 	return v, nil
 }
 
@@ -259,7 +253,7 @@ func (a *App) EndBuild(ctx context.Context, actor Actor, id int64) (BuildView, e
 	if err := a.Store.EndBuild(ctx, actor, b, "It was ended by "+actor.Name()+".", a.Now()); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, actor, id, "/api/v1/clusters/")
+	return a.buildView(ctx, actor, id)
 }
 
 // ExtendBuild moves the end of the lease of a build's cluster further away, within what the template allows. EConflict where it has no
@@ -278,7 +272,7 @@ func (a *App) ExtendBuild(ctx context.Context, actor Actor, id int64, by time.Du
 	if err := a.extendBuild(ctx, actor, b, by); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, actor, id, "/api/v1/clusters/")
+	return a.buildView(ctx, actor, id)
 }
 
 func (a *App) extendBuild(ctx context.Context, actor Actor, b Build, by time.Duration) error {

@@ -56,7 +56,7 @@ type BuildReceipt struct {
 	Words    string       `json:"words,omitempty"`
 	Build    int64        `json:"build,omitempty"`
 	State    BuildState   `json:"state,omitempty"`
-	// URL is where the build is to be looked at, below the server's; Token opens it, and nothing else, until the build has ended.
+	// URL is where the build is to be looked at, which the face fills in; Token opens it, and nothing else, until the build has ended.
 	URL   string `json:"url,omitempty"`
 	Token string `json:"token,omitempty"`
 }
@@ -171,7 +171,7 @@ func (a *App) buildReceipt(ctx context.Context, h BuildHook, done BuildDone) (Bu
 			if err != nil {
 				return r, err
 			}
-			r.URL, r.Token = h.Path()+"/builds/"+strconv.FormatInt(b.ID, 10), buildToken(key, b.ID)
+			r.Token = buildToken(key, b.ID)
 		}
 	}
 	return r, nil

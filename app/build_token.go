@@ -66,11 +66,7 @@ func (a *App) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duration) 
 	if err != nil {
 		return BuildView{}, err
 	}
-	v, err := a.awaitBuild(ctx, wait, func() (BuildView, error) { return a.buildView(ctx, Actor{Tenant: d.Tenant}, k.Build, "") })
-	if v.Inventory != "" {
-		v.Inventory, v.SSHKey = d.Of.Path()+d.Path()+"/inventory", d.Of.Path()+d.Path()+"/key"
-	}
-	return v, err
+	return a.awaitBuild(ctx, wait, func() (BuildView, error) { return a.buildView(ctx, Actor{Tenant: d.Tenant}, k.Build) })
 }
 
 // EndBuildBy is EndBuild for whoever has the build's token.
@@ -82,7 +78,7 @@ func (a *App) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) {
 	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build has said that it is done.", a.Now()); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, Actor{Tenant: d.Tenant}, k.Build, "")
+	return a.buildView(ctx, Actor{Tenant: d.Tenant}, k.Build)
 }
 
 // ExtendBuildBy is ExtendBuild for whoever has the build's token.
@@ -97,7 +93,7 @@ func (a *App) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration) (
 	if err := a.extendBuild(ctx, owner, b, by); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, Actor{Tenant: b.Tenant}, k.Build, "")
+	return a.buildView(ctx, Actor{Tenant: b.Tenant}, k.Build)
 }
 
 // BuildClusterBy gives the cluster of a build that is ready, to whoever has the build's token.

@@ -200,10 +200,10 @@ func (a *App) Logs(ctx context.Context, actor Actor, cluster string, f LogFilter
 	return maskLines(m, lines), err
 }
 
-// Watch gives a channel that gets a value, coalesced, whenever events or logs of the cluster were committed. It carries
-// no data, so it needs no permission; what changed is asked for with Events and Logs. Cluster is an id. Call stop.
-func (a *App) Watch(_ Actor, cluster string) (changed <-chan struct{}, stop func()) {
-	return a.Store.Watch(cluster)
+// Watch returns a channel that gets a value, coalesced, whenever the topic wakes. It carries no data, so it needs no permission; what changed is asked for
+// with Events, Logs and the lists. Call stop.
+func (a *App) Watch(_ Actor, topic Topic) (changed <-chan struct{}, stop func()) {
+	return a.Store.Watch(topic)
 }
 
 // ClusterKey gives the user and private key that open a cluster's machines, to those who may change the cluster.

@@ -57,10 +57,18 @@ type Error struct {
 
 // Error gives the message, followed by the cause when there is one.
 func (e *Error) Error() string {
-	if _, told := e.Err.(quiet); e.Err == nil || told {
-		return e.Message
+	if cause := e.Cause(); cause != "" {
+		return joinCauses(e.Message + ": " + cause)
 	}
-	return joinCauses(e.Message + ": " + e.Err.Error())
+	return e.Message
+}
+
+// Cause is the text of the cause, "" where there is none or the message says it already.
+func (e *Error) Cause() string {
+	if _, told := e.Err.(quiet); e.Err == nil || told {
+		return ""
+	}
+	return e.Err.Error()
 }
 
 // sentenceThenCause is where a whole sentence got its cause behind it, as in "There is no room.: it took too long".

@@ -154,8 +154,5 @@ type HealthStore interface {
 	NoteRepair(ctx context.Context, n RepairNote) error
 }
 
-// HealthTick is how often servers look for rounds that are due where WatchHealth does not wake them.
+// HealthTick is how often servers look for rounds that are due where HealthTopic does not wake them.
 const HealthTick = 15 * time.Second
-
-// WatchHealth is what Feed.Watch is asked for to be woken when another cluster is to be looked after, or the next round of one is due before the next HealthTick. No cluster has such a name.
-const WatchHealth = "*health"

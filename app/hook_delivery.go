@@ -32,9 +32,6 @@ const (
 	ResponseKept = 1 << 10
 )
 
-// WatchNotices is what Feed.Watch is asked for to be woken when there may be something to deliver.
-const WatchNotices = "*notices"
-
 // HookDelivery is a notice on its way to one hook.
 type HookDelivery struct {
 	ID int64 `json:"id"`
@@ -149,7 +146,7 @@ type DeliveryQueue interface {
 	EndDelivery(ctx context.Context, e DeliveryEnd) error
 	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 	ForgetDeliveries(ctx context.Context, now time.Time) error
-	Watch(name string) (changed <-chan struct{}, stop func())
+	Watch(topic Topic) (changed <-chan struct{}, stop func())
 }
 
 // DeliveryClaim asks for deliveries to make.

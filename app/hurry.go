@@ -13,12 +13,8 @@ var (
 	_ Hurrier = (*granted)(nil)
 )
 
-// WatchStops is what Feed.Watch is asked for to be woken when steps of a tenant may have been told to stop. No cluster has
-// such a name.
-func WatchStops(tenant string) string { return "*stops:" + tenant }
-
 // Hurry implements Hurrier.
-func (a *App) Hurry(w WorkerID) (<-chan struct{}, func()) { return a.Store.Watch(WatchStops(w.Tenant)) }
+func (a *App) Hurry(w WorkerID) (<-chan struct{}, func()) { return a.Store.Watch(StopsTopic(w.Tenant)) }
 
 // Hurry implements Hurrier, for the worker's own tenant only.
 func (g *granted) Hurry(w WorkerID) (<-chan struct{}, func()) {

@@ -234,13 +234,6 @@ type ProvisionerStore interface {
 	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
-// WatchShares and WatchQueued are what Feed.Watch is asked for to be woken when shares or provisioners have changed, and when
-// steps may have been queued. No cluster has such a name.
-const (
-	WatchShares = "*shares"
-	WatchQueued = "*queued"
-)
-
 // Load is what a balance is decided from. Version changes with every change of provisioners and shares.
 type Load struct {
 	Version      int64

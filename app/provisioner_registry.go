@@ -143,7 +143,7 @@ func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
 	if err := r.release(ctx, b, now); err != nil {
 		return Orders{}, err
 	}
-	changed, stop := r.app.Store.Watch(WatchShares)
+	changed, stop := r.app.Store.Watch(SharesTopic())
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, min(max(b.Wait, 0), maxWait))
 	defer cancel()

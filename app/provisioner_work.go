@@ -131,7 +131,7 @@ func (g *granted) AwaitWork(ctx context.Context, w WorkerID, patience time.Durat
 	if err != nil {
 		return false, err
 	}
-	queued, stop := g.app.Store.Watch(WatchQueued)
+	queued, stop := g.app.Store.Watch(QueuedTopic())
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, awaitTime)
 	defer cancel()

@@ -69,17 +69,3 @@ func (g *granted) HoldResources(ctx context.Context, w WorkerID, hashes []string
 	}
 	return g.app.holdBlobs(ctx, w.Tenant, g.provisioner.Name, hashes)
 }
-
-// FetchMessage asks for a content from an offset on. The answer is the content itself, to its end.
-type FetchMessage struct {
-	Worker WorkerID `json:"worker"`
-	Fence  Fence    `json:"fence"`
-	Hash   string   `json:"hash"`
-	From   int64    `json:"from"`
-}
-
-// HoldMessage tells which contents a host has. Its answer is empty.
-type HoldMessage struct {
-	Worker WorkerID `json:"worker"`
-	Hashes []string `json:"hashes"`
-}

@@ -377,6 +377,6 @@ type Feed interface {
 	Logs(ctx context.Context, tenant, cluster string, f LogFilter) ([]LogLine, error)
 	// AppendLogs adds lines of the tenant whose fence still holds; others are dropped.
 	AppendLogs(ctx context.Context, tenant string, lines []LogLine) error
-	// Watch gives a channel that gets a (coalesced) value whenever events or logs of the cluster were committed.
-	Watch(cluster string) (changed <-chan struct{}, stop func())
+	// Watch returns a channel that gets a (coalesced) value whenever the topic wakes. Call stop, which may be done twice.
+	Watch(topic Topic) (changed <-chan struct{}, stop func())
 }

@@ -50,18 +50,9 @@ func Configure(s Settings) {
 
 // Names gives the names of all members, sorted.
 func Names() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for name := range maps.Keys(list) {
-			if !yield(name) {
-				return
-			}
-		}
-		for _, name := range pluggedNames() {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	all := slices.AppendSeq(plugged.Names(), maps.Keys(list))
+	slices.Sort(all)
+	return all
 }
 
 // Descriptors gives what each member says of itself, sorted by name.
@@ -78,7 +69,7 @@ func Descriptors() []app.Descriptor {
 // New makes the automator of that name. An unknown name is EInvalid, with field "automator" and the nearest name in the
 // hint. An automator may serve any number of nodes at the same time.
 func New(name string) (app.Automator, error) {
-	if a := pluggedAutomator(name); a != nil {
+	if a, ok := plugged.Member(name); ok {
 		return a, nil
 	}
 	make, ok := list[name]

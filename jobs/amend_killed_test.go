@@ -256,7 +256,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, death
 	deadline := time.After(hangs)
 	var ended time.Time
 	for {
-		changed, stop := m.store.Watch(id)
+		changed, stop := m.store.Watch(app.ClusterTopic(id))
 		v, err := m.app.Cluster(m.Context(), m.admin, id)
 		if err != nil {
 			m.Fatal(err)

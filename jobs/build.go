@@ -18,14 +18,14 @@ const (
 type BuildTender struct {
 	Tend   func(ctx context.Context) (moved int, next time.Time, err error)
 	Forget func(ctx context.Context, now time.Time) (int, error)
-	Watch  func(string) (changed <-chan struct{}, stop func())
+	Watch  func(app.Topic) (changed <-chan struct{}, stop func())
 	Log    *slog.Logger
 	Now    func() time.Time
 }
 
 // Run works until ctx ends.
 func (b *BuildTender) Run(ctx context.Context) {
-	changed, stop := b.Watch(app.WatchBuilds)
+	changed, stop := b.Watch(app.BuildsTopic())
 	defer stop()
 	var trouble quietly
 	var forgot time.Time

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"muster/app"
 	"muster/jobs"
 )
 
@@ -61,7 +62,7 @@ func TestBuildTenderStartsAndStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, stopped := make(feed), 0
 		asked, inside := make(chan struct{}), make(chan struct{})
-		b := &jobs.BuildTender{Log: quiet(t), Now: time.Now, Watch: func(string) (<-chan struct{}, func()) { return f, func() { stopped++ } },
+		b := &jobs.BuildTender{Log: quiet(t), Now: time.Now, Watch: func(app.Topic) (<-chan struct{}, func()) { return f, func() { stopped++ } },
 			Tend: func(ctx context.Context) (int, time.Time, error) {
 				select {
 				case asked <- struct{}{}:

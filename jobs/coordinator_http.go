@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 // Remote is the server as workers and provisioners on other hosts reach it. It may be used by many goroutines. An answer that
@@ -62,8 +63,8 @@ func NewHTTP(t *tls.Config) *http.Client {
 // Claim implements app.Coordinator. The same question is asked three times, so that steps handed out in an answer that was
 // lost are known to somebody.
 func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.Assignment, error) {
-	m := app.ClaimMessage{Worker: w, Most: most, Nonce: rand.Text()}
-	var answer app.ClaimAnswer
+	m := wire.ClaimMessage{Worker: w, Most: most, Nonce: rand.Text()}
+	var answer wire.ClaimAnswer
 	var err error
 	for try := 1; try <= 3 && ctx.Err() == nil; try++ {
 		once, cancel := context.WithTimeout(ctx, claimTime)
@@ -88,18 +89,18 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.As
 
 // Heartbeat implements app.Coordinator.
 func (r *Remote) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
-	var answer app.HeartbeatAnswer
-	err := r.ask(ctx, "heartbeat", app.HeartbeatMessage{Worker: w, Held: held}, &answer)
+	var answer wire.HeartbeatAnswer
+	err := r.ask(ctx, "heartbeat", wire.HeartbeatMessage{Worker: w, Held: held}, &answer)
 	return answer.Directives, err
 }
 
 // Report implements app.Coordinator.
 func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []app.Report) ([]app.Reported, error) {
-	m := app.ReportsMessage{Worker: w, Reports: make([]app.ReportMessage, len(reports))}
+	m := wire.ReportsMessage{Worker: w, Reports: make([]wire.ReportMessage, len(reports))}
 	for i, rep := range reports {
-		m.Reports[i] = app.ReportMessage{Report: rep, Err: app.MessageOf(rep.Err)}
+		m.Reports[i] = wire.ReportMessage{Report: rep, Err: wire.MessageOf(rep.Err)}
 	}
-	var answer app.ReportsAnswer
+	var answer wire.ReportsAnswer
 	if err := r.ask(ctx, "report", m, &answer); err != nil {
 		return nil, err
 	}
@@ -116,37 +117,37 @@ func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []app.Repor
 
 // Hosts implements app.Coordinator.
 func (r *Remote) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]app.HostEntry, error) {
-	var answer app.HostsAnswer
-	err := r.ask(ctx, "hosts", app.HostsMessage{Worker: w, Fence: f}, &answer)
+	var answer wire.HostsAnswer
+	err := r.ask(ctx, "hosts", wire.HostsMessage{Worker: w, Fence: f}, &answer)
 	return answer.Hosts, err
 }
 
 // Log implements app.Coordinator.
 func (r *Remote) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
-	return r.ask(ctx, "log", app.LogMessage{Worker: w, Lines: lines}, &app.Empty{})
+	return r.ask(ctx, "log", wire.LogMessage{Worker: w, Lines: lines}, &wire.Empty{})
 }
 
 // AwaitWork implements app.WorkWaiter.
 func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Duration) (bool, error) {
-	var answer app.AwaitAnswer
+	var answer wire.AwaitAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
 	defer cancel()
-	err := r.ask(ctx, "await", app.AwaitMessage{Worker: w, Patience: patience}, &answer)
+	err := r.ask(ctx, "await", wire.AwaitMessage{Worker: w, Patience: patience}, &answer)
 	return answer.Work, err
 }
 
 // AwaitRound implements app.HealthKeeper.
 func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*app.HealthRound, error) {
-	var answer app.RoundAnswer
+	var answer wire.RoundAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
 	defer cancel()
-	err := r.ask(ctx, "round", app.RoundMessage{Worker: w}, &answer)
+	err := r.ask(ctx, "round", wire.RoundMessage{Worker: w}, &answer)
 	return answer.Round, err
 }
 
 // ReportRound implements app.HealthKeeper.
 func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report app.RoundReport) error {
-	return r.ask(ctx, "round_end", app.RoundEndMessage{Worker: w, Report: report}, &app.Empty{})
+	return r.ask(ctx, "round_end", wire.RoundEndMessage{Worker: w, Report: report}, &wire.Empty{})
 }
 
 // Register implements app.Registry.
@@ -163,7 +164,7 @@ func (r *Remote) Beat(ctx context.Context, b app.Beat) (out app.Orders, err erro
 
 // Leave implements app.Registry.
 func (r *Remote) Leave(ctx context.Context, id string) error {
-	return r.ask(ctx, "leave", app.LeaveMessage{ID: id}, &app.Empty{})
+	return r.ask(ctx, "leave", wire.LeaveMessage{ID: id}, &wire.Empty{})
 }
 
 // ask sends one message, once.
@@ -233,7 +234,7 @@ func (r *Remote) unreachable(err error) error {
 // refused reads an error of the server's. One of something in between is judged by its status.
 func refused(resp *http.Response, b []byte) error {
 	var m struct {
-		Error *app.ErrorMessage `json:"error"`
+		Error *wire.ErrorMessage `json:"error"`
 	}
 	if json.Unmarshal(b, &m) == nil && m.Error != nil && m.Error.Code != "" {
 		return m.Error.Error()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 var _ app.Hurrier = (*Remote)(nil)
@@ -28,9 +29,9 @@ func (r *Remote) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
 func (r *Remote) awaitHurries(ctx context.Context, w app.WorkerID, told chan struct{}) {
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
-		var answer app.HurryAnswer
+		var answer wire.HurryAnswer
 		once, cancel := context.WithTimeout(ctx, awaitAnswer)
-		err := r.ask(once, "hurry", app.HurryMessage{Worker: w}, &answer)
+		err := r.ask(once, "hurry", wire.HurryMessage{Worker: w}, &answer)
 		cancel()
 		if ctx.Err() != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 var _ app.ResourceFetcher = (*Remote)(nil)
@@ -20,7 +21,7 @@ const fetchPause = time.Minute
 
 // FetchResource implements app.ResourceFetcher.
 func (r *Remote) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error) {
-	b, err := json.Marshal(app.FetchMessage{Worker: w, Fence: f, Hash: hash, From: from})
+	b, err := json.Marshal(wire.FetchMessage{Worker: w, Fence: f, Hash: hash, From: from})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: resource: %w", err)
 	}
@@ -53,7 +54,7 @@ func (r *Remote) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence,
 
 // HoldResources implements app.ResourceFetcher.
 func (r *Remote) HoldResources(ctx context.Context, w app.WorkerID, hashes []string) error {
-	return r.ask(ctx, "resource_held", app.HoldMessage{Worker: w, Hashes: hashes}, &app.Empty{})
+	return r.ask(ctx, "resource_held", wire.HoldMessage{Worker: w, Hashes: hashes}, &wire.Empty{})
 }
 
 // moving is an answer that may be as long as it likes, but not stand still.

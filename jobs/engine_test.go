@@ -208,7 +208,7 @@ func (e *engine) create(size int) app.ClusterView {
 // await waits until the cluster's latest operation has ended.
 func (e *engine) await(id string) app.ClusterView {
 	e.Helper()
-	changed, stop := e.store.Watch(id)
+	changed, stop := e.store.Watch(app.ClusterTopic(id))
 	defer stop()
 	deadline := time.After(hangs)
 	for {

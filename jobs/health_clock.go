@@ -21,7 +21,7 @@ const (
 type HealthClock struct {
 	Ring func(ctx context.Context) (next time.Time, err error)
 	Feed interface {
-		Watch(key string) (<-chan struct{}, func())
+		Watch(topic app.Topic) (<-chan struct{}, func())
 	}
 	Log *slog.Logger
 	Now func() time.Time
@@ -29,7 +29,7 @@ type HealthClock struct {
 
 // Run works until ctx ends.
 func (c *HealthClock) Run(ctx context.Context) {
-	added, stop := c.Feed.Watch(app.WatchHealth)
+	added, stop := c.Feed.Watch(app.HealthTopic())
 	defer stop()
 	var trouble quietly
 	for {

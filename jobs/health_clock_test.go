@@ -7,13 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"muster/app"
 	"muster/jobs"
 )
 
 // feed hands out one channel to whoever watches.
 type feed chan struct{}
 
-func (f feed) Watch(string) (<-chan struct{}, func()) { return f, func() {} }
+func (f feed) Watch(app.Topic) (<-chan struct{}, func()) { return f, func() {} }
 
 // The clock asks seldom where nobody is looked after, in time where somebody is, and at once when somebody comes to be.
 func TestHealthClock(t *testing.T) {

@@ -70,9 +70,9 @@ const (
 
 // Run works until ctx ends.
 func (b *Balance) Run(ctx context.Context) {
-	queued, stop := b.Store.Watch(app.WatchQueued)
+	queued, stop := b.Store.Watch(app.QueuedTopic())
 	defer stop()
-	shares, stopShares := b.Store.Watch(app.WatchShares)
+	shares, stopShares := b.Store.Watch(app.SharesTopic())
 	defer stopShares()
 	var trouble quietly
 	for {

@@ -37,7 +37,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 				if time.Now().After(deadline) {
 					t.Fatalf("it has not ended: %v were asked", answered)
 				}
-				changed, stop := m.store.Watch(v.ID)
+				changed, stop := m.store.Watch(app.ClusterTopic(v.ID))
 				if v, err = m.app.Cluster(t.Context(), m.admin, v.ID); err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -57,7 +58,7 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f := p.frame(r, "Your account")
 	f.At = "account"
-	in := page.Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.now(),
+	in := identitypage.Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.now(),
 		Done: p.sessions.PopString(ctx, keyDone), Labels: p.labels(), Factors: factors}
 	if at := p.provider(p.cameBy(r)); at != nil {
 		in.Provider = at.Label()
@@ -68,7 +69,7 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 			return err
 		}
 	}
-	p.render(w, r, http.StatusOK, page.AccountPage(f, in))
+	p.render(w, r, http.StatusOK, identitypage.AccountPage(f, in))
 	return nil
 }
 
@@ -112,14 +113,14 @@ func (p *Portal) accountDone(w http.ResponseWriter, r *http.Request, done, at st
 }
 
 func (p *Portal) passwordAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showPassword(w, r, http.StatusOK, a, page.Password{})
+	return p.showPassword(w, r, http.StatusOK, a, identitypage.Password{})
 }
 
-func (p *Portal) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in page.Password) error {
+func (p *Portal) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in identitypage.Password) error {
 	in.User, in.Must, in.Least = a.User, a.MustChange, app.MinPassword
 	f := p.frame(r, "Change your password")
 	f.At = "account"
-	p.render(w, r, status, page.PasswordPage(f, in))
+	p.render(w, r, status, identitypage.PasswordPage(f, in))
 	return nil
 }
 
@@ -128,7 +129,7 @@ func (p *Portal) passwordChange(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	again := func(status int, field, message, hint string) error {
-		return p.showPassword(w, r, status, a, page.Password{Field: field, Complaint: page.Complaint{Message: message, Hint: hint}})
+		return p.showPassword(w, r, status, a, identitypage.Password{Field: field, Complaint: page.Complaint{Message: message, Hint: hint}})
 	}
 	old, wanted := r.PostForm.Get("old"), r.PostForm.Get("new")
 	switch {

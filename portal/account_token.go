@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -29,13 +30,13 @@ func atHome(a app.Actor) app.Actor {
 }
 
 func (p *Portal) tokenNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showNewToken(w, r, http.StatusOK, a, page.NewToken{Days: "90"})
+	return p.showNewToken(w, r, http.StatusOK, a, identitypage.NewToken{Days: "90"})
 }
 
-func (p *Portal) showNewToken(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in page.NewToken) error {
+func (p *Portal) showNewToken(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in identitypage.NewToken) error {
 	f := p.frame(r, "New API token")
 	f.At, in.Scopes = "account", app.ScopesOf(a.Role)
-	p.render(w, r, status, page.NewTokenPage(f, in))
+	p.render(w, r, status, identitypage.NewTokenPage(f, in))
 	return nil
 }
 
@@ -43,7 +44,7 @@ func (p *Portal) tokenMake(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err := form(r); err != nil {
 		return err
 	}
-	in := page.NewToken{Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days"))}
+	in := identitypage.NewToken{Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days"))}
 	for _, s := range r.PostForm["scopes"] {
 		in.Chosen = append(in.Chosen, app.Scope(s))
 	}
@@ -60,7 +61,7 @@ func (p *Portal) tokenMake(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err != nil {
 		return err
 	}
-	return p.showNewToken(w, r, http.StatusCreated, a, page.NewToken{Label: t.Label, Made: made})
+	return p.showNewToken(w, r, http.StatusCreated, a, identitypage.NewToken{Label: t.Label, Made: made})
 }
 
 func (p *Portal) tokenRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {

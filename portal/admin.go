@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	homepage "muster/portal/home"
 	"muster/portal/page"
 )
 
@@ -112,10 +113,10 @@ func (p *Portal) adminHome(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return &app.Error{Code: app.EForbidden, Message: "There is nothing for you to look after here.", Hint: "Ask an admin of your tenant."}
 	}
 	f.Live = true
-	p.render(w, r, http.StatusOK, page.Admin(f, p.needs(r.Context(), a)))
+	p.render(w, r, http.StatusOK, homepage.Admin(f, p.needs(r.Context(), a)))
 	return nil
 }
 
 func (p *Portal) adminLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
-	return []liveOne{{ID: "needs", HTML: page.AdminNeeds(p.needs(ctx, a))}}, nil
+	return []liveOne{{ID: "needs", HTML: homepage.AdminNeeds(p.needs(ctx, a))}}, nil
 }

@@ -4,18 +4,18 @@ import (
 	"context"
 
 	"muster/app"
-	"muster/portal/page"
+	homepage "muster/portal/home"
 )
 
 // needs are what wants somebody's attention, of what the actor may see. What cannot be told is left out, and logged: the page leads on
 // all the same.
-func (p *Portal) needs(ctx context.Context, a app.Actor) []page.Need {
-	var all []page.Need
+func (p *Portal) needs(ctx context.Context, a app.Actor) []homepage.Need {
+	var all []homepage.Need
 	note := func(n int, err error, one, many, path string) {
 		if err != nil {
 			p.log.WarnContext(ctx, "what wants attention cannot be told", "path", path, "error", err)
 		} else if n > 0 {
-			all = append(all, page.Need{Count: n, One: one, Many: many, Path: path})
+			all = append(all, homepage.Need{Count: n, One: one, Many: many, Path: path})
 		}
 	}
 	if p.requesting() != nil {

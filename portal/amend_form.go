@@ -16,13 +16,14 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	operationpage "muster/portal/operation"
 	"muster/portal/page"
 )
 
 // amendForm is the form for an amendment while it is worked on.
 type amendForm struct {
 	catalog *app.Catalog
-	page    page.Amend
+	page    operationpage.Amend
 	ask     app.Amendment
 	whole   bool // enough is said for a preview
 }
@@ -57,7 +58,7 @@ func (p *Portal) newAmendForm(ctx context.Context, a app.Actor, cluster string, 
 	if err != nil {
 		return nil, err
 	}
-	f := &amendForm{catalog: c, page: page.Amend{Now: p.now(), View: v}}
+	f := &amendForm{catalog: c, page: operationpage.Amend{Now: p.now(), View: v}}
 	f.ask = app.Amendment{Kind: app.OperationKind(in.Get("kind")), PlanHash: in.Get("plan_hash")}
 	f.page.Form.Kind = f.ask.Kind
 	f.whole = true

@@ -4,7 +4,9 @@ import (
 	"net/url"
 
 	"muster/app"
+	operationpage "muster/portal/operation"
 	"muster/portal/page"
+	templatepage "muster/portal/template"
 )
 
 // readParameters makes the fields of those parameters that can be changed by now, and asks for what was typed otherwise than it was
@@ -18,7 +20,7 @@ func (f *amendForm) readParameters(in url.Values) {
 		if !p.Configures() {
 			continue
 		}
-		o := page.ParameterNow{ParameterField: page.ParameterField{Parameter: p}}
+		o := operationpage.ParameterNow{ParameterField: templatepage.ParameterField{Parameter: p}}
 		o.Was = app.ParameterValueText(f.page.View.Parameters[p.Name])
 		if o.Was == "" && p.Type == app.ParameterBoolean {
 			o.Was = "false"
@@ -41,7 +43,7 @@ func (f *amendForm) readParameters(in url.Values) {
 	}
 }
 
-func (f *amendForm) askParameter(p app.Parameter, o page.ParameterNow) {
+func (f *amendForm) askParameter(p app.Parameter, o operationpage.ParameterNow) {
 	if f.ask.Parameters == nil {
 		f.ask.Parameters = map[string]any{}
 	}

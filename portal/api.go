@@ -18,6 +18,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 // tellProblems makes huma say its own refusals in our form. Huma keeps that choice in a variable of its package, so it
@@ -248,7 +249,7 @@ func (p *Portal) fail(ctx context.Context, err error) error {
 
 // problemOf says a refusal of huma as a problem. The values that it would echo are left out: they may be secrets.
 func problemOf(status int, message string, causes []error) *problem {
-	b := &problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: codeOfStatus(status)}
+	b := &problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: wire.CodeOfStatus(status)}
 	for _, c := range causes {
 		if c == nil {
 			continue
@@ -277,29 +278,6 @@ func problemOf(status int, message string, causes []error) *problem {
 		}
 	}
 	return b
-}
-
-func codeOfStatus(status int) app.Code {
-	switch status {
-	case http.StatusUnauthorized:
-		return app.EUnauthorized
-	case http.StatusForbidden:
-		return app.EForbidden
-	case http.StatusNotFound:
-		return app.ENotFound
-	case http.StatusConflict:
-		return app.EConflict
-	case http.StatusRequestEntityTooLarge:
-		return app.ETooLarge
-	case http.StatusTooManyRequests:
-		return app.ERateLimit
-	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return app.ETimeout
-	}
-	if status >= http.StatusInternalServerError {
-		return app.EInternal
-	}
-	return app.EInvalid
 }
 
 func (p *Portal) apiNotFound(w http.ResponseWriter, r *http.Request) {

@@ -143,11 +143,11 @@ func (p *Portal) apiBuildList(ctx context.Context, in *buildListInput) (*body[bu
 }
 
 func (p *Portal) apiBuildShow(ctx context.Context, in *buildShowInput) (*body[app.BuildView], error) {
-	return answered[app.BuildView](ctx, p)(p.building().AwaitBuild(ctx, caller(ctx), in.Build, time.Duration(in.Wait)*time.Second))
+	return answered[app.BuildView](ctx, p)(apiBuild(p.building().AwaitBuild(ctx, caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
 }
 
 func (p *Portal) apiBuildEnd(ctx context.Context, in *BuildNumber) (*body[app.BuildView], error) {
-	return answered[app.BuildView](ctx, p)(p.building().EndBuild(ctx, caller(ctx), in.Build))
+	return answered[app.BuildView](ctx, p)(apiBuild(p.building().EndBuild(ctx, caller(ctx), in.Build)))
 }
 
 func (p *Portal) apiBuildExtend(ctx context.Context, in *buildExtendInput) (*body[app.BuildView], error) {
@@ -155,5 +155,5 @@ func (p *Portal) apiBuildExtend(ctx context.Context, in *buildExtendInput) (*bod
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return answered[app.BuildView](ctx, p)(p.building().ExtendBuild(ctx, caller(ctx), in.Build, by))
+	return answered[app.BuildView](ctx, p)(apiBuild(p.building().ExtendBuild(ctx, caller(ctx), in.Build, by)))
 }

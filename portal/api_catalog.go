@@ -15,7 +15,7 @@ type catalogItemList struct {
 	Items []app.CatalogItem `json:"items" nullable:"false"`
 }
 
-// CatalogPath names an entry. It is exported since huma leaves out embedded fields that are not.
+// Path names an entry. It is exported since huma leaves out embedded fields that are not.
 type CatalogPath struct {
 	Kind string `path:"kind" maxLength:"20" doc:"template, service, image, hardware or provider"`
 	Name string `path:"name" maxLength:"255" doc:"The entry's name"`

@@ -46,7 +46,7 @@ func (p *Portal) apiEventList(ctx context.Context, in *eventListInput) (*huma.St
 		if err != nil {
 			return nil, p.fail(ctx, err)
 		}
-		woken, stop := p.muster.Watch(a, in.ID)
+		woken, stop := p.muster.Watch(a, app.ClusterTopic(in.ID))
 		end, changed = func() { stop(); free() }, woken
 	}
 

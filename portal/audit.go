@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/portal/page"
+	auditpage "muster/portal/audit"
 )
 
 // Auditing is a power that a Muster may have: to tell who did what. Admins see their tenant, superadmins all.
@@ -71,7 +71,7 @@ func auditTime(field, s string) (time.Time, error) {
 func (p *Portal) auditList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	f, err := auditFilter(q)
-	l := page.AuditList{Query: q, Wide: a.Role == app.RoleSuperadmin}
+	l := auditpage.List{Query: q, Wide: a.Role == app.RoleSuperadmin}
 	status := http.StatusOK
 	if err == nil {
 		l.Deeds, l.More, err = p.auditing().Audit(r.Context(), a, f)
@@ -88,7 +88,7 @@ func (p *Portal) auditList(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		}
 	}
 	frame := p.adminFrame(r, "Audit")
-	p.render(w, r, status, page.AuditListPage(frame, l))
+	p.render(w, r, status, auditpage.ListPage(frame, l))
 	return nil
 }
 

@@ -112,7 +112,7 @@ func TestBrowser(t *testing.T) {
 
 	// A hidden page closes its stream; f sees it go.
 	b.Do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(document,"hidden",{value:true,configurable:true});document.dispatchEvent(new Event("visibilitychange"))`))
-	eventually(t, func() bool { return f.watching("c01") == 0 })
+	eventually(t, func() bool { return f.watching(app.ClusterTopic("c01")) == 0 })
 	f.advance("c01", 3)
 	b.Do(chromedp.Evaluate[chromedp.Void](`delete document.hidden;document.dispatchEvent(new Event("visibilitychange"))`))
 	b.Until(`document.querySelector("#sentence").textContent.includes("20 of")`)

@@ -184,12 +184,13 @@ func (p *Portal) buildTake(w http.ResponseWriter, r *http.Request) (any, int, er
 		}
 		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body broke off."}
 	}
-	receipt, err := p.building().TakeBuild(r.Context(), chi.URLParam(r, "hook"), r.Header.Get, body, address(r))
+	hook := chi.URLParam(r, "hook")
+	receipt, err := p.building().TakeBuild(r.Context(), hook, r.Header.Get, body, address(r))
 	if err != nil {
 		return nil, 0, err
 	}
-	if receipt.URL != "" && p.url != "" {
-		receipt.URL = strings.TrimSuffix(p.url, "/") + receipt.URL
+	if receipt.Token != "" {
+		receipt.URL = strings.TrimSuffix(p.url, "/") + buildPath(hook, receipt.Build)
 	}
 	return receipt, http.StatusAccepted, nil
 }
@@ -214,6 +215,32 @@ func byBuild[T any](r *http.Request, ask func(k app.BuildKey) (T, error)) (any, 
 	return v, http.StatusOK, err
 }
 
+// viewByBuild is byBuild for a build's view, whose cluster is found with the build's own token.
+func viewByBuild(r *http.Request, ask func(k app.BuildKey) (app.BuildView, error)) (any, int, error) {
+	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) {
+		v, err := ask(k)
+		return withAccess(v, buildPath(k.Hook, k.Build)), err
+	})
+}
+
+// buildPath is where whoever has a build's token finds it, from the portal's root.
+func buildPath(hook string, id int64) string {
+	return hooksPath + hook + "/builds/" + strconv.FormatInt(id, 10)
+}
+
+// apiBuild says where those who are signed in find the cluster of a build.
+func apiBuild(v app.BuildView, err error) (app.BuildView, error) {
+	return withAccess(v, "/api/v1/clusters/"+v.Cluster), err
+}
+
+// withAccess says where inventory and key of a build's cluster are, once there are any.
+func withAccess(v app.BuildView, below string) app.BuildView {
+	if v.State == app.BuildReady && v.Cluster != "" {
+		v.Inventory, v.SSHKey = below+"/inventory", below+"/key"
+	}
+	return v
+}
+
 func (p *Portal) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, error) {
 	wait := 0
 	if text := r.URL.Query().Get("wait"); text != "" {
@@ -222,13 +249,13 @@ func (p *Portal) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, e
 			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "The wait is from 0 to 25, in seconds."}
 		}
 	}
-	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) {
+	return viewByBuild(r, func(k app.BuildKey) (app.BuildView, error) {
 		return p.building().AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
 	})
 }
 
 func (p *Portal) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
-	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().EndBuildBy(r.Context(), k) })
+	return viewByBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().EndBuildBy(r.Context(), k) })
 }
 
 // smallJSON reads a body of a few fields; an empty one is nothing.
@@ -255,7 +282,7 @@ func (p *Portal) buildExtend(w http.ResponseWriter, r *http.Request) (any, int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().ExtendBuildBy(r.Context(), k, by) })
+	return viewByBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().ExtendBuildBy(r.Context(), k, by) })
 }
 
 func (p *Portal) buildInventory(w http.ResponseWriter, r *http.Request) (any, int, error) {

@@ -9,25 +9,27 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	buildpage "muster/portal/build"
 	"muster/portal/page"
+	webhookpage "muster/portal/webhook"
 )
 
 func buildHookPath(name string) string { return "/admin/builds/" + name }
 
 func (p *Portal) buildHookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showBuildHooks(w, r, a, http.StatusOK, page.BuildHookForm{Owner: a.User})
+	return p.showBuildHooks(w, r, a, http.StatusOK, buildpage.HookForm{Owner: a.User})
 }
 
-func (p *Portal) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.BuildHookForm) error {
-	l := page.BuildHookList{Now: p.now(), Systems: p.building().BuildSystems(), Form: form}
+func (p *Portal) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form buildpage.HookForm) error {
+	l := buildpage.HookList{Now: p.now(), Systems: p.building().BuildSystems(), Form: form}
 	var err error
 	if l.Hooks, err = p.building().BuildHooks(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Builds, err = p.building().BuildList(r.Context(), a, app.BuildFilter{Live: true, Limit: page.HookPage}); err != nil {
+	if l.Builds, err = p.building().BuildList(r.Context(), a, app.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
-	p.render(w, r, status, page.BuildHookListPage(p.adminFrame(r, "Builds"), l))
+	p.render(w, r, status, buildpage.HookListPage(p.adminFrame(r, "Builds"), l))
 	return nil
 }
 
@@ -37,7 +39,7 @@ func (p *Portal) buildHookMake(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	in := page.BuildHookForm{Name: text("name"), System: text("system"), Owner: text("owner")}
+	in := buildpage.HookForm{Name: text("name"), System: text("system"), Owner: text("owner")}
 	_, err := p.building().BuildHook(r.Context(), a, in.Name)
 	switch app.CodeOf(err) {
 	case "":
@@ -67,7 +69,7 @@ func complainable(e *app.Error) bool {
 // savedBuildHook shows a secret that was just made, which cannot be shown later.
 func (p *Portal) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, s app.SavedBuildHook) error {
 	if s.Secret != "" {
-		return p.showBuildHook(w, r, a, http.StatusOK, s.Name, func(b *page.BuildHookShow) { b.Secret = s.Secret })
+		return p.showBuildHook(w, r, a, http.StatusOK, s.Name, func(b *buildpage.HookShow) { b.Secret = s.Secret })
 	}
 	http.Redirect(w, r, buildHookPath(s.Name)+"?saved=hook", http.StatusSeeOther)
 	return nil
@@ -78,7 +80,7 @@ func (p *Portal) buildHookShow(w http.ResponseWriter, r *http.Request, a app.Act
 }
 
 // showBuildHook shows a hook; with puts in what is only to be seen now, such as a form as it was typed.
-func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, with func(*page.BuildHookShow)) error {
+func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, with func(*buildpage.HookShow)) error {
 	before, err := number(r, "before")
 	if err != nil {
 		return err
@@ -87,16 +89,16 @@ func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	s := page.BuildHookShow{Now: p.now(), Hook: h, System: app.BuildSystem{Name: h.System, Title: h.System}, URL: p.url + h.Path(), Before: before}
+	s := buildpage.HookShow{Now: p.now(), Hook: h, System: app.BuildSystem{Name: h.System, Title: h.System}, URL: p.url + h.Path(), Before: before}
 	for _, system := range p.building().BuildSystems() {
 		if system.Name == h.System {
 			s.System = system
 		}
 	}
-	if s.Deliveries, err = p.building().BuildDeliveries(r.Context(), a, name, before, page.HookPage); err != nil {
+	if s.Deliveries, err = p.building().BuildDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
 		return err
 	}
-	if s.Builds, err = p.building().BuildList(r.Context(), a, app.BuildFilter{Hook: name, Limit: page.HookPage}); err != nil {
+	if s.Builds, err = p.building().BuildList(r.Context(), a, app.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	if s.Rules.Text, err = p.rules.Write(h.Rules); err != nil {
@@ -109,7 +111,7 @@ func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Act
 	if with != nil {
 		with(&s)
 	}
-	p.render(w, r, status, page.BuildHookShowPage(p.adminFrame(r, "Build hook "+name), s))
+	p.render(w, r, status, buildpage.HookShowPage(p.adminFrame(r, "Build hook "+name), s))
 	return nil
 }
 
@@ -130,7 +132,7 @@ func (p *Portal) buildHookSecret(w http.ResponseWriter, r *http.Request, a app.A
 	if err == nil || !complainable(e) {
 		return err
 	}
-	return p.showBuildHook(w, r, a, answer.status, chi.URLParam(r, "hook"), func(s *page.BuildHookShow) {
+	return p.showBuildHook(w, r, a, answer.status, chi.URLParam(r, "hook"), func(s *buildpage.HookShow) {
 		s.SecretTyped = page.Complaint{Message: e.Message, Hint: e.Hint}
 	})
 }
@@ -145,7 +147,7 @@ func (p *Portal) buildHookStatuses(w http.ResponseWriter, r *http.Request, a app
 	if err != nil {
 		return err
 	}
-	in := page.BuildStatusForm{API: strings.TrimSpace(r.PostForm.Get("status_api"))}
+	in := buildpage.StatusForm{API: strings.TrimSpace(r.PostForm.Get("status_api"))}
 	token, done := strings.TrimSpace(r.PostForm.Get("status_token")), "statuses"
 	change := app.BuildHookRequest{Name: name, StatusAPI: &in.API}
 	switch {
@@ -169,7 +171,7 @@ func (p *Portal) buildHookStatuses(w http.ResponseWriter, r *http.Request, a app
 		return err
 	}
 	in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
-	return p.showBuildHook(w, r, a, answer.status, name, func(s *page.BuildHookShow) { s.Statuses = in })
+	return p.showBuildHook(w, r, a, answer.status, name, func(s *buildpage.HookShow) { s.Statuses = in })
 }
 
 // changeBuildHook changes a hook that is there.
@@ -194,10 +196,10 @@ func (p *Portal) buildHookRules(w http.ResponseWriter, r *http.Request, a app.Ac
 	if _, err := p.building().BuildHook(r.Context(), a, name); err != nil {
 		return err
 	}
-	in := page.BuildRulesForm{Text: strings.ReplaceAll(r.PostForm.Get("rules"), "\r\n", "\n")}
+	in := buildpage.RulesForm{Text: strings.ReplaceAll(r.PostForm.Get("rules"), "\r\n", "\n")}
 	in.Delivery, _ = strconv.ParseInt(r.PostForm.Get("delivery"), 10, 64)
 	show := func(status int) error {
-		return p.showBuildHook(w, r, a, status, name, func(s *page.BuildHookShow) { s.Rules = in })
+		return p.showBuildHook(w, r, a, status, name, func(s *buildpage.HookShow) { s.Rules = in })
 	}
 	rules, err := p.rules.Read(in.Text)
 	if err == nil {
@@ -233,7 +235,7 @@ func (p *Portal) buildHookDeleteAsk(w http.ResponseWriter, r *http.Request, a ap
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.BuildHookDeletePage(p.adminFrame(r, "Delete "+h.Name), h))
+	p.render(w, r, http.StatusOK, buildpage.HookDeletePage(p.adminFrame(r, "Delete "+h.Name), h))
 	return nil
 }
 
@@ -268,7 +270,7 @@ func (p *Portal) buildDeliveryShow(w http.ResponseWriter, r *http.Request, a app
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.BuildDeliveryPage(p.adminFrame(r, "Delivery "+strconv.FormatInt(id, 10)), page.BuildDelivery{Now: p.now(), Hook: name, Delivery: d}))
+	p.render(w, r, http.StatusOK, buildpage.DeliveryPage(p.adminFrame(r, "Delivery "+strconv.FormatInt(id, 10)), buildpage.Delivery{Now: p.now(), Hook: name, Delivery: d}))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
 
@@ -62,7 +63,7 @@ func (p *Portal) catalogFrame(r *http.Request, title string) page.Frame {
 
 func (p *Portal) catalogList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
-	l := page.CatalogList{Kind: catalogKind(r), Query: strings.TrimSpace(q.Get("q")), Own: q.Get("own") == "true", Now: p.now(), Edit: a.May("ApplyCatalog"), Page: 1, Total: map[string]int{}}
+	l := catalogpage.List{Kind: catalogKind(r), Query: strings.TrimSpace(q.Get("q")), Own: q.Get("own") == "true", Now: p.now(), Edit: a.May("ApplyCatalog"), Page: 1, Total: map[string]int{}}
 	if len(l.Query) > 200 {
 		l.Query = l.Query[:200]
 	}
@@ -83,16 +84,16 @@ func (p *Portal) catalogList(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	l.Items = slices.DeleteFunc(items, func(i app.CatalogItem) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
 	if l.Kind != "" {
-		from := min((l.Page-1)*page.CatalogPage, len(l.Items))
-		to := min(from+page.CatalogPage, len(l.Items))
+		from := min((l.Page-1)*catalogpage.CatalogPage, len(l.Items))
+		to := min(from+catalogpage.CatalogPage, len(l.Items))
 		l.More = to < len(l.Items)
 		l.Items = l.Items[from:to]
 	}
 	title := "Catalog"
 	if l.Kind != "" {
-		title = page.CatalogKindTitle(l.Kind)
+		title = catalogpage.KindTitle(l.Kind)
 	}
-	p.render(w, r, http.StatusOK, page.CatalogListPage(p.catalogFrame(r, title), l))
+	p.render(w, r, http.StatusOK, catalogpage.ListPage(p.catalogFrame(r, title), l))
 	return nil
 }
 
@@ -102,7 +103,7 @@ func (p *Portal) catalogShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if k.Name == "" {
 		k.Name = "new" // the entry of that name, beside the page for a new one
 	}
-	s := page.CatalogShow{Now: p.now(), Edit: a.May("ApplyCatalog"), Saved: r.URL.Query().Has("saved")}
+	s := catalogpage.Show{Now: p.now(), Edit: a.May("ApplyCatalog"), Saved: r.URL.Query().Has("saved")}
 	var err error
 	if s.Versions, err = p.cataloging().CatalogHistory(r.Context(), a, k); err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
@@ -123,12 +124,12 @@ func (p *Portal) catalogShow(w http.ResponseWriter, r *http.Request, a app.Actor
 		}
 		s.Diff = p.catalogDiff(before, after)
 	}
-	p.render(w, r, http.StatusOK, page.CatalogShowPage(p.catalogFrame(r, k.Name), s))
+	p.render(w, r, http.StatusOK, catalogpage.ShowPage(p.catalogFrame(r, k.Name), s))
 	return nil
 }
 
 // catalogFacts makes the form of the text, of which what is said is shown.
-func (p *Portal) catalogFacts(ctx context.Context, a app.Actor, s *page.CatalogShow) error {
+func (p *Portal) catalogFacts(ctx context.Context, a app.Actor, s *catalogpage.Show) error {
 	if s.Gone {
 		return nil
 	}
@@ -162,8 +163,8 @@ func versionTexts(all []app.CatalogRevision, from, to int) (before, after string
 }
 
 // catalogDiff compares two texts by line, and by value where both can be read.
-func (p *Portal) catalogDiff(before, after string) *page.CatalogDiff {
-	d := page.NewCatalogDiff(before, after)
+func (p *Portal) catalogDiff(before, after string) *catalogpage.Diff {
+	d := catalogpage.NewDiff(before, after)
 	was, err := p.texts.Tree(before)
 	if err != nil {
 		return d

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
 
@@ -22,7 +23,7 @@ type catalogEditor struct {
 	names    catalogNames
 	tree     *app.CatalogNode // of the text; of the last one that could be read where it cannot be
 	text     string
-	view     page.CatalogEdit
+	view     catalogpage.Edit
 	status   int
 	others   bool // a choice was made that decides which fields there are
 }
@@ -32,7 +33,7 @@ func (p *Portal) openEditor(ctx context.Context, a app.Actor, k app.CatalogKey) 
 	if !a.May("ApplyCatalog") {
 		return nil, &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
 	}
-	e := &catalogEditor{p: p, a: a, status: http.StatusOK, view: page.CatalogEdit{Kind: k.Kind, Name: k.Name}}
+	e := &catalogEditor{p: p, a: a, status: http.StatusOK, view: catalogpage.Edit{Kind: k.Kind, Name: k.Name}}
 	var err error
 	if e.families, err = p.cataloging().CatalogFamilies(ctx, a); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (p *Portal) openEditor(ctx context.Context, a app.Actor, k app.CatalogKey) 
 		e.names[app.KindTemplate] = names(e.catalog.Templates)
 	}
 	for _, kind := range app.CatalogKinds {
-		e.view.Lists = append(e.view.Lists, page.CatalogNames{ID: "names-" + kind, Names: e.names[kind][:min(len(e.names[kind]), 1000)]})
+		e.view.Lists = append(e.view.Lists, catalogpage.Names{ID: "names-" + kind, Names: e.names[kind][:min(len(e.names[kind]), 1000)]})
 	}
 	return e, nil
 }
@@ -116,7 +117,7 @@ func (e *catalogEditor) read(text string) bool {
 }
 
 // formOf makes the form of a tree.
-func (e *catalogEditor) formOf(tree *app.CatalogNode) page.CatalogForm {
+func (e *catalogEditor) formOf(tree *app.CatalogNode) catalogpage.Form {
 	return newCatalogForm(e.view.Kind, tree, e.schema, e.families, e.names, !e.view.New())
 }
 
@@ -140,7 +141,7 @@ func (e *catalogEditor) merge(in url.Values) {
 	}
 	e.tree, e.view.Base = was, base
 	sets, fields := catalogChanges(e.formOf(was), in)
-	e.others = slices.ContainsFunc(fields, func(x *page.CatalogField) bool { return decides(x.Path) })
+	e.others = slices.ContainsFunc(fields, func(x *catalogpage.Field) bool { return decides(x.Path) })
 	now, err := e.p.texts.Tree(text)
 	if err != nil {
 		e.read(text)
@@ -166,18 +167,18 @@ func (e *catalogEditor) merge(in url.Values) {
 }
 
 // clash tells whether text and fields were changed in the same place to say different things.
-func (e *catalogEditor) clash(now *app.CatalogNode, fields []*page.CatalogField) bool {
-	is := map[string]*page.CatalogField{}
+func (e *catalogEditor) clash(now *app.CatalogNode, fields []*catalogpage.Field) bool {
+	is := map[string]*catalogpage.Field{}
 	f := e.formOf(now)
-	eachField(&f, func(_ *page.CatalogSection, x *page.CatalogField) { is[x.Name] = x })
+	eachField(&f, func(_ *catalogpage.Section, x *catalogpage.Field) { is[x.Name] = x })
 	mine := e.formOf(e.tree)
-	eachField(&mine, func(_ *page.CatalogSection, x *page.CatalogField) {
+	eachField(&mine, func(_ *catalogpage.Section, x *catalogpage.Field) {
 		for _, c := range fields {
 			there := ""
 			if is[c.Name] != nil {
 				there = is[c.Name].Value
 			}
-			if c.Name == x.Name && there != x.Value && !sameValue(&page.CatalogField{Kind: x.Kind, Value: there}, c.Value) {
+			if c.Name == x.Name && there != x.Value && !sameValue(&catalogpage.Field{Kind: x.Kind, Value: there}, c.Value) {
 				e.refuse(page.Complaint{Message: "Field and text were both changed: " + x.Label + " is " + strconv.Quote(c.Value) + " in the field and " + strconv.Quote(there) + " in the text.",
 					Hint: "Make them the same, or read the fields from the text."})
 			}
@@ -189,8 +190,8 @@ func (e *catalogEditor) clash(now *app.CatalogNode, fields []*page.CatalogField)
 // keep makes the form of what was typed into it, where that cannot be put into the text.
 func (e *catalogEditor) keep(in url.Values) {
 	e.view.Form = e.formOf(e.tree)
-	eachField(&e.view.Form, func(_ *page.CatalogSection, x *page.CatalogField) {
-		if in.Has(x.Name) || x.Kind == page.FieldTick {
+	eachField(&e.view.Form, func(_ *catalogpage.Section, x *catalogpage.Field) {
+		if in.Has(x.Name) || x.Kind == catalogpage.FieldTick {
 			x.Value = typed(in, x.Name)
 		}
 	})
@@ -320,9 +321,9 @@ func (e *catalogEditor) show(w http.ResponseWriter, r *http.Request, in url.Valu
 		if e.others {
 			from = "rows"
 		}
-		part := page.CatalogEditPart(e.view, from, typed(in, "text") != e.view.Text)
+		part := catalogpage.EditPart(e.view, from, typed(in, "text") != e.view.Text)
 		if in.Get("do") == "try" {
-			part = page.CatalogTryPart(e.view)
+			part = catalogpage.TryPart(e.view)
 		}
 		p := e.p
 		p.render(w, r, http.StatusOK, part)
@@ -333,7 +334,7 @@ func (e *catalogEditor) show(w http.ResponseWriter, r *http.Request, in url.Valu
 		f.Title = "New " + e.view.Kind
 	}
 	f.Htmx, f.Scripts = true, []string{"editor.js"}
-	e.p.render(w, r, e.status, page.CatalogEditPage(f, e.view))
+	e.p.render(w, r, e.status, catalogpage.EditPage(f, e.view))
 	return nil
 }
 
@@ -351,7 +352,7 @@ func (e *catalogEditor) finish(in url.Values) {
 	}
 	e.view.Form.Unread = unread
 	complain(&e.view.Form, e.file().Name, e.view.Problems)
-	eachField(&e.view.Form, func(s *page.CatalogSection, x *page.CatalogField) {
+	eachField(&e.view.Form, func(s *catalogpage.Section, x *catalogpage.Field) {
 		if x.Secret() && in.Get(x.Name) != "" {
 			x.Complaint = page.Complaint{Message: "This was not kept.", Hint: "Secrets are stored when you save; type it again then."}
 			s.Open = true
@@ -365,7 +366,7 @@ func (e *catalogEditor) finish(in url.Values) {
 }
 
 func (e *catalogEditor) nameTold(message string) {
-	eachField(&e.view.Form, func(_ *page.CatalogSection, x *page.CatalogField) {
+	eachField(&e.view.Form, func(_ *catalogpage.Section, x *catalogpage.Field) {
 		if x.Name == "f/name" {
 			x.Complaint = page.Complaint{Message: message, Hint: "To have one of another name, copy it as new."}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
 
@@ -20,12 +21,12 @@ type formBuilder struct {
 	families app.Families
 	names    catalogNames
 	fixed    bool // the name stays
-	form     page.CatalogForm
+	form     catalogpage.Form
 	covered  map[string]bool // places that have a field
 }
 
 // newCatalogForm makes it.
-func newCatalogForm(kind string, tree *app.CatalogNode, schema map[string]any, families app.Families, names catalogNames, fixed bool) page.CatalogForm {
+func newCatalogForm(kind string, tree *app.CatalogNode, schema map[string]any, families app.Families, names catalogNames, fixed bool) catalogpage.Form {
 	b := &formBuilder{tree: tree, schema: schema, families: families, names: names, fixed: fixed, covered: map[string]bool{"kind": true}}
 	b.form.Kind = kind
 	b.about()
@@ -46,10 +47,10 @@ func newCatalogForm(kind string, tree *app.CatalogNode, schema map[string]any, f
 }
 
 // section begins a part; it is open where the text says something in it.
-func (b *formBuilder) section(title, help string, fields ...*page.CatalogField) *page.CatalogSection {
-	s := page.CatalogSection{ID: "part-" + strconv.Itoa(len(b.form.Sections)), Title: title, Help: help, Fields: fields}
+func (b *formBuilder) section(title, help string, fields ...*catalogpage.Field) *catalogpage.Section {
+	s := catalogpage.Section{ID: "part-" + strconv.Itoa(len(b.form.Sections)), Title: title, Help: help, Fields: fields}
 	for _, f := range fields {
-		s.Open = s.Open || f.Value != "" && (f.Kind != page.FieldTick || f.Value == "true")
+		s.Open = s.Open || f.Value != "" && (f.Kind != catalogpage.FieldTick || f.Value == "true")
 	}
 	b.form.Sections = append(b.form.Sections, s)
 	return &b.form.Sections[len(b.form.Sections)-1]
@@ -65,9 +66,9 @@ func fieldName(path []any) string {
 }
 
 // field is one for a place, with what the text says there.
-func (b *formBuilder) field(kind, label string, path ...any) *page.CatalogField {
+func (b *formBuilder) field(kind, label string, path ...any) *catalogpage.Field {
 	b.covered[dotted(path)] = true
-	f := &page.CatalogField{Kind: kind, Label: label, Path: path, Name: fieldName(path), Help: schemaDoc(b.schema, path)}
+	f := &catalogpage.Field{Kind: kind, Label: label, Path: path, Name: fieldName(path), Help: schemaDoc(b.schema, path)}
 	n := b.tree.At(path...)
 	if n == nil {
 		return f
@@ -80,11 +81,11 @@ func (b *formBuilder) field(kind, label string, path ...any) *page.CatalogField 
 // fieldValue is what a field shows of a part of the text.
 func fieldValue(kind string, n *app.CatalogNode) string {
 	switch kind {
-	case page.FieldNames, page.FieldWholes:
+	case catalogpage.FieldNames, catalogpage.FieldWholes:
 		return strings.Join(n.Names(), ", ")
-	case page.FieldLines:
+	case catalogpage.FieldLines:
 		return strings.Join(n.Names(), "\n")
-	case page.FieldGroups:
+	case catalogpage.FieldGroups:
 		var lines []string
 		for _, g := range n.Items {
 			lines = append(lines, strings.Join(g.Names(), ", "))
@@ -97,40 +98,40 @@ func fieldValue(kind string, n *app.CatalogNode) string {
 	return n.Value
 }
 
-func (b *formBuilder) text(label string, path ...any) *page.CatalogField {
-	return b.field(page.FieldText, label, path...)
+func (b *formBuilder) text(label string, path ...any) *catalogpage.Field {
+	return b.field(catalogpage.FieldText, label, path...)
 }
 
-func (b *formBuilder) whole(label string, path ...any) *page.CatalogField {
-	return b.field(page.FieldWhole, label, path...)
+func (b *formBuilder) whole(label string, path ...any) *catalogpage.Field {
+	return b.field(catalogpage.FieldWhole, label, path...)
 }
 
-func (b *formBuilder) number(label string, path ...any) *page.CatalogField {
-	return b.field(page.FieldNumber, label, path...)
+func (b *formBuilder) number(label string, path ...any) *catalogpage.Field {
+	return b.field(catalogpage.FieldNumber, label, path...)
 }
 
 // span is a length of time.
-func (b *formBuilder) span(label, such string, path ...any) *page.CatalogField {
+func (b *formBuilder) span(label, such string, path ...any) *catalogpage.Field {
 	f := b.text(label, path...)
 	f.Placeholder = such
 	return f
 }
 
-func (b *formBuilder) list(label, kind string, path ...any) *page.CatalogField {
-	f := b.field(page.FieldNames, label, path...)
+func (b *formBuilder) list(label, kind string, path ...any) *catalogpage.Field {
+	f := b.field(catalogpage.FieldNames, label, path...)
 	f.List, f.Placeholder = "names-"+kind, "a, b, c"
 	return f
 }
 
-func (b *formBuilder) area(kind, label, such string, path ...any) *page.CatalogField {
+func (b *formBuilder) area(kind, label, such string, path ...any) *catalogpage.Field {
 	f := b.field(kind, label, path...)
 	f.Placeholder, f.Wide = such, true
 	return f
 }
 
 // choose offers words; what the text says is among them in any case.
-func (b *formBuilder) choose(label, none string, options []string, path ...any) *page.CatalogField {
-	f := b.field(page.FieldSelect, label, path...)
+func (b *formBuilder) choose(label, none string, options []string, path ...any) *catalogpage.Field {
+	f := b.field(catalogpage.FieldSelect, label, path...)
 	f.Choices = []page.Choice{{Label: none, Chosen: f.Value == ""}}
 	if f.Value != "" && !slices.Contains(options, f.Value) {
 		options = append(slices.Clone(options), f.Value)
@@ -141,8 +142,8 @@ func (b *formBuilder) choose(label, none string, options []string, path ...any) 
 	return f
 }
 
-func (b *formBuilder) tick(label string, path ...any) *page.CatalogField {
-	return b.field(page.FieldTick, label, path...)
+func (b *formBuilder) tick(label string, path ...any) *catalogpage.Field {
+	return b.field(catalogpage.FieldTick, label, path...)
 }
 
 // keys are the keys of a mapping, in the order of the text.
@@ -175,8 +176,8 @@ func (b *formBuilder) about() {
 	name := b.text("Name", "name")
 	name.Fixed = b.fixed
 	label := b.text("Title", "label")
-	description := b.area(page.FieldArea, "Description", "", "description")
-	fields := []*page.CatalogField{name, label, description}
+	description := b.area(catalogpage.FieldArea, "Description", "", "description")
+	fields := []*catalogpage.Field{name, label, description}
 	s := b.section("About", "", fields...)
 	s.Open = true
 }
@@ -187,10 +188,10 @@ func (b *formBuilder) linkRows() {
 	for i := range b.length("links") {
 		url := b.text("Address", "links", i, "url")
 		url.Wide = true
-		s.Rows = append(s.Rows, page.CatalogRow{Title: "Link " + strconv.Itoa(i+1), Remove: "remove:" + fieldName([]any{"links", i}),
-			Fields: []*page.CatalogField{b.text("Label", "links", i, "label"), url}})
+		s.Rows = append(s.Rows, catalogpage.Row{Title: "Link " + strconv.Itoa(i+1), Remove: "remove:" + fieldName([]any{"links", i}),
+			Fields: []*catalogpage.Field{b.text("Label", "links", i, "label"), url}})
 	}
-	s.Add = &page.CatalogAdd{Label: "Add a link", Value: "add:f/links/" + strconv.Itoa(b.length("links")) + "/label"}
+	s.Add = &catalogpage.Add{Label: "Add a link", Value: "add:f/links/" + strconv.Itoa(b.length("links")) + "/label"}
 	s.Open = len(s.Rows) > 0
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"muster/app"
-	"muster/portal/page"
+	catalogpage "muster/portal/catalog"
 )
 
 func (b *formBuilder) template() {
@@ -25,16 +25,16 @@ func (b *formBuilder) template() {
 	b.section("What people may choose instead", "Where a list is empty, everything is allowed.", b.list("Services", app.KindService, "compatibility", "services"),
 		b.list("Hardware", app.KindHardware, "compatibility", "hardware"), b.list("Images", app.KindImage, "compatibility", "images"))
 
-	sizes := b.field(page.FieldWholes, "Only these sizes", "constraints", "size", "one_of")
+	sizes := b.field(catalogpage.FieldWholes, "Only these sizes", "constraints", "size", "one_of")
 	sizes.Placeholder, sizes.Wide = "3, 5, 7", true
 	s = b.section("Size", "", b.whole("Fewest nodes", "constraints", "size", "min"), b.whole("Most nodes", "constraints", "size", "max"), sizes,
 		b.tick("Equal nodes may differ in hardware and image", "constraints", "mixed_hardware"), b.whole("Zones differ by at most", "constraints", "zones", "max_skew"))
 	s.Open = true
 	b.limits()
 	b.section("Together and apart", "One group in each line: web, db",
-		b.area(page.FieldGroups, "All or none on a node", "web, proxy", "constraints", "must_coexist"),
-		b.area(page.FieldGroups, "Never all on a node", "web, db", "constraints", "cant_coexist"),
-		b.area(page.FieldGroups, "No two on a node", "web, db, queue", "constraints", "cant_coexist_pairs"),
+		b.area(catalogpage.FieldGroups, "All or none on a node", "web, proxy", "constraints", "must_coexist"),
+		b.area(catalogpage.FieldGroups, "Never all on a node", "web, db", "constraints", "cant_coexist"),
+		b.area(catalogpage.FieldGroups, "No two on a node", "web, db, queue", "constraints", "cant_coexist_pairs"),
 		b.ratios())
 	b.parameters()
 	b.section("Lease", "How long clusters live.", b.span("At first", "8h", "lease", "initial"), b.span("In all", "30d", "lease", "max"), b.span("Prolonged by", "1d", "lease", "step"))
@@ -45,8 +45,8 @@ func (b *formBuilder) template() {
 }
 
 // firewall is written a rule in each line where all of them are written so in the text; else they are left to it.
-func (b *formBuilder) firewall() *page.CatalogField {
-	f := b.area(page.FieldLines, "Open", "443 from anywhere", "firewall", "open")
+func (b *formBuilder) firewall() *catalogpage.Field {
+	f := b.area(catalogpage.FieldLines, "Open", "443 from anywhere", "firewall", "open")
 	for _, x := range itemsOf(b.tree.At("firewall", "open")) {
 		if x.Map || x.List {
 			f.Fixed, f.Value, f.Help = true, "", "They are written at full length; change them in the text."
@@ -56,8 +56,8 @@ func (b *formBuilder) firewall() *page.CatalogField {
 }
 
 // ratios are written one in each line where all of them are written so in the text; else they are left to it.
-func (b *formBuilder) ratios() *page.CatalogField {
-	f := b.area(page.FieldLines, "Ratios", "one proxy per 10 app", "constraints", "ratios")
+func (b *formBuilder) ratios() *catalogpage.Field {
+	f := b.area(catalogpage.FieldLines, "Ratios", "one proxy per 10 app", "constraints", "ratios")
 	for _, x := range itemsOf(b.tree.At("constraints", "ratios")) {
 		if x.Map || x.List {
 			f.Fixed, f.Value, f.Help = true, "", "They are written at full length; change them in the text."
@@ -87,12 +87,12 @@ func (b *formBuilder) limits() {
 	for _, name := range have {
 		at := []any{"constraints", "services", name}
 		under := func(key string) []any { return append(slices.Clone(at), key) }
-		s.Rows = append(s.Rows, page.CatalogRow{Title: name, Remove: "remove:" + fieldName(at), Fields: []*page.CatalogField{
+		s.Rows = append(s.Rows, catalogpage.Row{Title: name, Remove: "remove:" + fieldName(at), Fields: []*catalogpage.Field{
 			b.whole("Fewest nodes", under("min")...), b.whole("Most nodes", under("max")...),
 			b.list("Only on hardware", app.KindHardware, under("hardware")...), b.list("Only on images", app.KindImage, under("images")...),
 		}})
 	}
-	s.Add = &page.CatalogAdd{Label: "Add limits", Value: "addnamed:f/constraints/services", Field: "new-limits", Choices: without(b.tree.At("defaults", "services").Names(), have)}
+	s.Add = &catalogpage.Add{Label: "Add limits", Value: "addnamed:f/constraints/services", Field: "new-limits", Choices: without(b.tree.At("defaults", "services").Names(), have)}
 	s.Open = len(s.Rows) > 0
 }
 
@@ -106,8 +106,8 @@ func (b *formBuilder) parameters() {
 			title = "Parameter " + strconv.Itoa(i+1)
 		}
 		kind := b.choose("Type", "choose one", plainWords(app.ParameterTypes), at("type")...)
-		fields := []*page.CatalogField{b.text("Name", at("name")...), b.text("Title", at("label")...), kind, b.field(page.FieldScalar, "Default", at("default")...),
-			b.field(page.FieldScalar, "Least", at("min")...), b.field(page.FieldScalar, "Greatest", at("max")...)}
+		fields := []*catalogpage.Field{b.text("Name", at("name")...), b.text("Title", at("label")...), kind, b.field(catalogpage.FieldScalar, "Default", at("default")...),
+			b.field(catalogpage.FieldScalar, "Least", at("min")...), b.field(catalogpage.FieldScalar, "Greatest", at("max")...)}
 		if kind.Value == "choice" {
 			fields = append(fields, b.options(i))
 		}
@@ -116,15 +116,15 @@ func (b *formBuilder) parameters() {
 		fields = append(fields, to, b.tick("Must have a value", at("required")...))
 		help := b.text("Help", at("help")...)
 		help.Wide = true
-		s.Rows = append(s.Rows, page.CatalogRow{Title: title, Remove: "remove:" + fieldName([]any{"parameters", i}), Fields: append(fields, help)})
+		s.Rows = append(s.Rows, catalogpage.Row{Title: title, Remove: "remove:" + fieldName([]any{"parameters", i}), Fields: append(fields, help)})
 	}
-	s.Add = &page.CatalogAdd{Label: "Add a parameter", Value: "add:f/parameters/" + strconv.Itoa(n) + "/name"}
+	s.Add = &catalogpage.Add{Label: "Add a parameter", Value: "add:f/parameters/" + strconv.Itoa(n) + "/name"}
 	s.Open = n > 0
 }
 
 // options are names; one that has a label is left to the text.
-func (b *formBuilder) options(i int) *page.CatalogField {
-	f := b.field(page.FieldNames, "Options", "parameters", i, "options")
+func (b *formBuilder) options(i int) *catalogpage.Field {
+	f := b.field(catalogpage.FieldNames, "Options", "parameters", i, "options")
 	for _, x := range itemsOf(b.tree.At("parameters", i, "options")) {
 		if x.Map {
 			f.Fixed, f.Value, f.Help = true, "", "They have labels; change them in the text."
@@ -134,29 +134,29 @@ func (b *formBuilder) options(i int) *page.CatalogField {
 }
 
 func (b *formBuilder) hardware() {
-	b.perProvider("Sizes at providers", "What each provider calls this size of machine.", func(at func(string) []any) []*page.CatalogField {
-		return []*page.CatalogField{b.text("Flavor", at("flavor")...), b.number("Cores", at("cpu")...), b.number("Memory, GiB", at("memory_gb")...),
+	b.perProvider("Sizes at providers", "What each provider calls this size of machine.", func(at func(string) []any) []*catalogpage.Field {
+		return []*catalogpage.Field{b.text("Flavor", at("flavor")...), b.number("Cores", at("cpu")...), b.number("Memory, GiB", at("memory_gb")...),
 			b.number("Disk, GiB", at("disk_gb")...), b.number("Cost per hour", at("cost_per_hour")...), b.number("Asleep, per hour", at("asleep_cost_per_hour")...)}
 	})
 }
 
 func (b *formBuilder) image() {
-	b.perProvider("Images at providers", "What each provider calls this operating system.", func(at func(string) []any) []*page.CatalogField {
+	b.perProvider("Images at providers", "What each provider calls this operating system.", func(at func(string) []any) []*catalogpage.Field {
 		user := b.text("SSH user", at("ssh_user")...)
 		user.Placeholder = "root"
-		return []*page.CatalogField{b.text("Image", at("image")...), user}
+		return []*catalogpage.Field{b.text("Image", at("image")...), user}
 	})
 }
 
 // perProvider has a row for each provider.
-func (b *formBuilder) perProvider(title, help string, fields func(at func(string) []any) []*page.CatalogField) {
+func (b *formBuilder) perProvider(title, help string, fields func(at func(string) []any) []*catalogpage.Field) {
 	s := b.section(title, help)
 	have := b.keys("providers")
 	for _, name := range have {
 		at := func(key string) []any { return []any{"providers", name, key} }
-		s.Rows = append(s.Rows, page.CatalogRow{Title: name, Remove: "remove:f/providers/" + name, Fields: fields(at)})
+		s.Rows = append(s.Rows, catalogpage.Row{Title: name, Remove: "remove:f/providers/" + name, Fields: fields(at)})
 	}
-	s.Add = &page.CatalogAdd{Label: "Add a provider", Value: "addnamed:f/providers", Field: "new-provider", Choices: without(b.names[app.KindProvider], have)}
+	s.Add = &catalogpage.Add{Label: "Add a provider", Value: "addnamed:f/providers", Field: "new-provider", Choices: without(b.names[app.KindProvider], have)}
 	s.Open = true
 }
 
@@ -178,7 +178,7 @@ func (b *formBuilder) provider() {
 		return
 	}
 	kind.Help = of.Description
-	var fields []*page.CatalogField
+	var fields []*catalogpage.Field
 	for _, f := range of.Fields {
 		fields = append(fields, b.setting(f, "settings", f.Name))
 	}
@@ -187,21 +187,21 @@ func (b *formBuilder) provider() {
 }
 
 // setting is the field that a descriptor declares.
-func (b *formBuilder) setting(d app.Field, path ...any) *page.CatalogField {
+func (b *formBuilder) setting(d app.Field, path ...any) *catalogpage.Field {
 	label, kind := d.Label, d.Kind()
 	if label == "" {
 		label = d.Name
 	}
 	said := b.tree.At(path...).String()
-	var f *page.CatalogField
+	var f *catalogpage.Field
 	switch {
 	case d.Secret && kind == app.FieldLines:
-		f = b.field(page.FieldSecretLines, label, path...)
+		f = b.field(catalogpage.FieldSecretLines, label, path...)
 		f.Wide = true
 	case d.Secret:
-		f = b.field(page.FieldSecret, label, path...)
+		f = b.field(catalogpage.FieldSecret, label, path...)
 	case kind == app.FieldBool && (said == "" || said == "true" || said == "false"):
-		f = b.field(page.FieldSwitch, label, path...)
+		f = b.field(catalogpage.FieldSwitch, label, path...)
 		f.Placeholder = d.Default
 	case kind == app.FieldChoice && len(d.Options) > 0:
 		none := "default"
@@ -210,7 +210,7 @@ func (b *formBuilder) setting(d app.Field, path ...any) *page.CatalogField {
 		}
 		f = b.choose(label, none, d.Options, path...)
 	case kind == app.FieldLines:
-		f = b.area(page.FieldCode, label, d.Default, path...)
+		f = b.area(catalogpage.FieldCode, label, d.Default, path...)
 	case kind == app.FieldInt:
 		f = b.whole(label, path...)
 		f.Placeholder = d.Default
@@ -224,7 +224,7 @@ func (b *formBuilder) setting(d app.Field, path ...any) *page.CatalogField {
 			f.Placeholder = "a, b, c"
 		}
 	default:
-		f = b.field(page.FieldScalar, label, path...)
+		f = b.field(catalogpage.FieldScalar, label, path...)
 		f.Placeholder = d.Default
 	}
 	f.Help, f.Told = d.Help, true

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/portal/page"
+	catalogpage "muster/portal/catalog"
 )
 
 var serviceActions = []struct{ name, title string }{
@@ -22,8 +22,8 @@ func (b *formBuilder) service() {
 	b.section("What it takes of its node", "", b.number("Cores", "needs", "cpu"), b.number("Memory, GiB", "needs", "memory_gb"), b.number("Disk, GiB", "needs", "disk_gb"))
 	command := b.text("Command", "health", "command")
 	command.Wide = true
-	b.section("Health", "One of command, TCP and HTTP says whether it works.", command, b.field(page.FieldScalar, "TCP port", "health", "tcp"),
-		b.field(page.FieldScalar, "HTTP port", "health", "http", "port"), b.text("HTTP path", "health", "http", "path"), b.whole("HTTP status", "health", "http", "status"),
+	b.section("Health", "One of command, TCP and HTTP says whether it works.", command, b.field(catalogpage.FieldScalar, "TCP port", "health", "tcp"),
+		b.field(catalogpage.FieldScalar, "HTTP port", "health", "http", "port"), b.text("HTTP path", "health", "http", "path"), b.whole("HTTP status", "health", "http", "status"),
 		b.span("Each check at most", "5s", "health", "timeout"), b.span("After a start, within", "1m", "health", "wait"), b.whole("Failures in a row", "health", "failures"))
 	b.section("Configuration", "", b.list("Keys that it reads", "reads", "reads"))
 	b.linkRows()
@@ -39,7 +39,7 @@ func (b *formBuilder) action(name, title string) {
 		s.Open = false
 		return
 	case n == nil, !n.Map:
-		script := b.area(page.FieldCode, "Script", "", "actions", name)
+		script := b.area(catalogpage.FieldCode, "Script", "", "actions", name)
 		s := b.section(title, schemaDoc(b.schema, []any{"actions", name}), script)
 		s.Open = n != nil
 		if name == "install" || name == "start" {
@@ -47,12 +47,12 @@ func (b *formBuilder) action(name, title string) {
 		}
 		fields := b.automators(name, "shell")
 		if n != nil && fields != nil {
-			s.Fields = append([]*page.CatalogField{fields}, s.Fields...)
+			s.Fields = append([]*catalogpage.Field{fields}, s.Fields...)
 		}
 		return
 	}
 	using := n.At("automator").String()
-	fields := []*page.CatalogField{}
+	fields := []*catalogpage.Field{}
 	if f := b.automators(name, using); f != nil {
 		fields = append(fields, f)
 	}
@@ -62,9 +62,9 @@ func (b *formBuilder) action(name, title string) {
 			continue
 		}
 		for _, f := range d.Fields {
-			field := b.field(page.FieldText, f.Label, "actions", name, "fields", f.Name)
+			field := b.field(catalogpage.FieldText, f.Label, "actions", name, "fields", f.Name)
 			if f.Kind() == app.FieldLines || len(field.Value) > 80 || strings.Contains(field.Value, "\n") {
-				field.Kind, field.Wide = page.FieldCode, true
+				field.Kind, field.Wide = catalogpage.FieldCode, true
 			}
 			options := f.Options
 			if f.Kind() == app.FieldBool {
@@ -82,7 +82,7 @@ func (b *formBuilder) action(name, title string) {
 }
 
 // automators chooses the tool. Where there is only one, there is nothing to choose.
-func (b *formBuilder) automators(action, using string) *page.CatalogField {
+func (b *formBuilder) automators(action, using string) *catalogpage.Field {
 	var names []string
 	for _, d := range b.families.Automators {
 		names = append(names, d.Name)

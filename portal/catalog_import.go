@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/portal/page"
+	catalogpage "muster/portal/catalog"
 )
 
 // catalogLimit is how much a form of the catalog may send: an upload, or what was uploaded on its way to the next step.
@@ -20,7 +20,7 @@ func (p *Portal) catalogImportShow(w http.ResponseWriter, r *http.Request, a app
 	if !a.May("ApplyCatalog") {
 		return &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
 	}
-	p.render(w, r, http.StatusOK, page.CatalogImportPage(p.catalogFrame(r, "Import"), page.CatalogImport{}))
+	p.render(w, r, http.StatusOK, catalogpage.ImportPage(p.catalogFrame(r, "Import"), catalogpage.Import{}))
 	return nil
 }
 
@@ -33,7 +33,7 @@ func (p *Portal) catalogImport(w http.ResponseWriter, r *http.Request, a app.Act
 		defer func() { _ = r.MultipartForm.RemoveAll() }()
 	}
 	in := r.Form
-	v := page.CatalogImport{Pasted: typed(in, "pasted"), Prune: in.Get("prune") == "true", Note: catalogNote(in), Sent: true}
+	v := catalogpage.Import{Pasted: typed(in, "pasted"), Prune: in.Get("prune") == "true", Note: catalogNote(in), Sent: true}
 	status := http.StatusOK
 	show := func(err error) error {
 		if err != nil {
@@ -42,7 +42,7 @@ func (p *Portal) catalogImport(w http.ResponseWriter, r *http.Request, a app.Act
 				return err
 			}
 		}
-		p.render(w, r, status, page.CatalogImportPage(p.catalogFrame(r, "Import"), v))
+		p.render(w, r, status, catalogpage.ImportPage(p.catalogFrame(r, "Import"), v))
 		return nil
 	}
 	u, err := unpack(in.Get("packed"))
@@ -50,7 +50,7 @@ func (p *Portal) catalogImport(w http.ResponseWriter, r *http.Request, a app.Act
 		err = u.uploads(r.MultipartForm)
 	}
 	for _, f := range u.files {
-		v.Files = append(v.Files, page.CatalogImportFile{Name: f.Name, Size: len(f.Text)})
+		v.Files = append(v.Files, catalogpage.ImportFile{Name: f.Name, Size: len(f.Text)})
 	}
 	v.Packed, v.Passed = pack(u.files), u.passed
 	if err == nil && strings.TrimSpace(v.Pasted) != "" {

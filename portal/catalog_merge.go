@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
 
@@ -17,11 +18,11 @@ func typed(in url.Values, name string) string {
 }
 
 // catalogChanges gives what was changed in the fields since they were made from a text, and the fields that were.
-func catalogChanges(f page.CatalogForm, in url.Values) (sets []app.CatalogSet, fields []*page.CatalogField) {
-	look := func(x *page.CatalogField) {
+func catalogChanges(f catalogpage.Form, in url.Values) (sets []app.CatalogSet, fields []*catalogpage.Field) {
+	look := func(x *catalogpage.Field) {
 		value := typed(in, x.Name)
 		switch {
-		case x.Fixed || x.Secret(), x.Kind != page.FieldTick && !in.Has(x.Name), sameValue(x, value):
+		case x.Fixed || x.Secret(), x.Kind != catalogpage.FieldTick && !in.Has(x.Name), sameValue(x, value):
 			return
 		}
 		sets = append(sets, setsOf(x, value, in)...)
@@ -42,17 +43,17 @@ func catalogChanges(f page.CatalogForm, in url.Values) (sets []app.CatalogSet, f
 	return sets, fields
 }
 
-func sameValue(x *page.CatalogField, value string) bool {
+func sameValue(x *catalogpage.Field, value string) bool {
 	switch x.Kind {
-	case page.FieldTick:
+	case catalogpage.FieldTick:
 		return (value == "true") == (x.Value == "true")
-	case page.FieldSwitch:
+	case catalogpage.FieldSwitch:
 		return (value == "true") == x.On()
-	case page.FieldNames, page.FieldWholes:
+	case catalogpage.FieldNames, catalogpage.FieldWholes:
 		return slices.Equal(splitNames(value), splitNames(x.Value))
-	case page.FieldCode, page.FieldArea, page.FieldGroups, page.FieldLines:
+	case catalogpage.FieldCode, catalogpage.FieldArea, catalogpage.FieldGroups, catalogpage.FieldLines:
 		return strings.TrimRight(value, "\n") == strings.TrimRight(x.Value, "\n")
-	case page.FieldSelect:
+	case catalogpage.FieldSelect:
 		return value == x.Value
 	}
 	return strings.TrimSpace(value) == strings.TrimSpace(x.Value)
@@ -63,7 +64,7 @@ func splitNames(s string) []string {
 }
 
 // setsOf turns what was typed into values of the text. What does not fit the kind of the field is written as it is, and found wrong there.
-func setsOf(x *page.CatalogField, value string, in url.Values) []app.CatalogSet {
+func setsOf(x *catalogpage.Field, value string, in url.Values) []app.CatalogSet {
 	if len(x.Path) == 3 && x.Path[0] == "actions" && x.Path[2] == "automator" && x.Line == 0 {
 		// A script alone becomes an action at full length.
 		of := x.Path[:2]
@@ -74,27 +75,27 @@ func setsOf(x *page.CatalogField, value string, in url.Values) []app.CatalogSet 
 	if !multiline(x.Kind) {
 		value = strings.TrimSpace(value)
 	}
-	if value == "" || x.Kind == page.FieldTick && value != "true" || (x.Kind == page.FieldNames || x.Kind == page.FieldWholes) && len(splitNames(value)) == 0 {
+	if value == "" || x.Kind == catalogpage.FieldTick && value != "true" || (x.Kind == catalogpage.FieldNames || x.Kind == catalogpage.FieldWholes) && len(splitNames(value)) == 0 {
 		return []app.CatalogSet{set}
 	}
 	switch x.Kind {
-	case page.FieldTick:
+	case catalogpage.FieldTick:
 		set.Value = true
-	case page.FieldSwitch:
+	case catalogpage.FieldSwitch:
 		set.Value = value == "true"
-	case page.FieldWhole, page.FieldNumber, page.FieldScalar:
+	case catalogpage.FieldWhole, catalogpage.FieldNumber, catalogpage.FieldScalar:
 		set.Value = plainValue(x.Kind, value)
-	case page.FieldNames:
+	case catalogpage.FieldNames:
 		set.Value = splitNames(value)
-	case page.FieldWholes:
+	case catalogpage.FieldWholes:
 		var list []any
 		for _, word := range splitNames(value) {
-			list = append(list, plainValue(page.FieldWhole, word))
+			list = append(list, plainValue(catalogpage.FieldWhole, word))
 		}
 		set.Value = list
-	case page.FieldLines:
+	case catalogpage.FieldLines:
 		set.Value = strings.FieldsFunc(value, func(r rune) bool { return r == '\n' })
-	case page.FieldGroups:
+	case catalogpage.FieldGroups:
 		var groups [][]string
 		for _, line := range strings.Split(value, "\n") {
 			if names := splitNames(line); len(names) > 0 {
@@ -103,7 +104,7 @@ func setsOf(x *page.CatalogField, value string, in url.Values) []app.CatalogSet 
 		}
 		set.Value = groups
 	default:
-		if x.Kind == page.FieldCode && strings.Contains(value, "\n") && !strings.HasSuffix(value, "\n") {
+		if x.Kind == catalogpage.FieldCode && strings.Contains(value, "\n") && !strings.HasSuffix(value, "\n") {
 			value += "\n"
 		}
 		set.Value = value
@@ -112,7 +113,7 @@ func setsOf(x *page.CatalogField, value string, in url.Values) []app.CatalogSet 
 }
 
 func multiline(kind string) bool {
-	return kind == page.FieldArea || kind == page.FieldCode || kind == page.FieldGroups || kind == page.FieldLines
+	return kind == catalogpage.FieldArea || kind == catalogpage.FieldCode || kind == catalogpage.FieldGroups || kind == catalogpage.FieldLines
 }
 
 // plainValue is a number where the text is one; a scalar may also be a truth value.
@@ -120,19 +121,19 @@ func plainValue(kind, value string) any {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
 		return n
 	}
-	if kind != page.FieldWhole {
+	if kind != catalogpage.FieldWhole {
 		if x, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && math.Abs(x) < 1e12 && value[0] != '0' || err == nil && strings.HasPrefix(value, "0.") {
 			return x
 		}
 	}
-	if kind == page.FieldScalar && (value == "true" || value == "false") {
+	if kind == catalogpage.FieldScalar && (value == "true" || value == "false") {
 		return value == "true"
 	}
 	return value
 }
 
 // eachField walks the fields of a form with the section that each is in.
-func eachField(f *page.CatalogForm, do func(s *page.CatalogSection, x *page.CatalogField)) {
+func eachField(f *catalogpage.Form, do func(s *catalogpage.Section, x *catalogpage.Field)) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		for _, x := range s.Fields {
@@ -148,17 +149,17 @@ func eachField(f *page.CatalogForm, do func(s *page.CatalogSection, x *page.Cata
 
 // complain puts problems of the text beside the fields that they are about, and unfolds the parts that these are in.
 // Of several about a field, the one about a single value of it says most.
-func complain(f *page.CatalogForm, file string, problems []app.CatalogProblem) {
+func complain(f *catalogpage.Form, file string, problems []app.CatalogProblem) {
 	problems = slices.Clone(problems)
 	slices.SortStableFunc(problems, func(a, b app.CatalogProblem) int { return strings.Count(b.Field, "[") - strings.Count(a.Field, "[") })
 	for _, p := range problems {
 		if p.File != file && p.File != "" {
 			continue
 		}
-		var best *page.CatalogField
-		var in *page.CatalogSection
+		var best *catalogpage.Field
+		var in *catalogpage.Section
 		long := -1
-		eachField(f, func(s *page.CatalogSection, x *page.CatalogField) {
+		eachField(f, func(s *catalogpage.Section, x *catalogpage.Field) {
 			place := dotted(x.Path)
 			switch {
 			case p.Field != "" && (p.Field == place || strings.HasPrefix(p.Field, place+".") || strings.HasPrefix(p.Field, place+"[")):
@@ -170,7 +171,7 @@ func complain(f *page.CatalogForm, file string, problems []app.CatalogProblem) {
 			}
 		})
 		if best != nil && best.Complaint.Message == "" {
-			best.Complaint = page.Complaint{Message: strings.TrimPrefix(page.ProblemWords(p), p.Field+": "), Hint: p.Hint}
+			best.Complaint = page.Complaint{Message: strings.TrimPrefix(catalogpage.ProblemWords(p), p.Field+": "), Hint: p.Hint}
 			in.Open = true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
 
@@ -17,8 +18,8 @@ func catalogNote(in url.Values) string {
 }
 
 // showReview shows a change before it is made.
-func (p *Portal) showReview(w http.ResponseWriter, r *http.Request, status int, v page.CatalogReview) {
-	p.render(w, r, status, page.CatalogReviewPage(p.catalogFrame(r, v.Title), v))
+func (p *Portal) showReview(w http.ResponseWriter, r *http.Request, status int, v catalogpage.Review) {
+	p.render(w, r, status, catalogpage.ReviewPage(p.catalogFrame(r, v.Title), v))
 }
 
 // catalogRefused puts an answer into the page that it belongs to; any other error is given back.
@@ -37,7 +38,7 @@ func catalogRefused(err error) (page.Complaint, error) {
 // catalogRemove shows what would become of others, and removes.
 func (p *Portal) catalogRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
-	v := page.CatalogReview{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: page.CatalogActPath(k, "remove"), Back: page.CatalogPath(k), Danger: true}
+	v := catalogpage.Review{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: catalogpage.ActPath(k, "remove"), Back: catalogpage.Path(k), Danger: true}
 	change := app.CatalogChange{Remove: []app.CatalogKey{k}}
 	s, err := p.cataloging().CatalogSource(r.Context(), a, k)
 	if err != nil {
@@ -71,7 +72,7 @@ func (p *Portal) catalogRemove(w http.ResponseWriter, r *http.Request, a app.Act
 	if s.Replaces {
 		v.Save = "Use the installation's again"
 	}
-	v.Diff = page.NewCatalogDiff(s.Text, "")
+	v.Diff = catalogpage.NewDiff(s.Text, "")
 	p.showReview(w, r, status, v)
 	return nil
 }
@@ -98,8 +99,8 @@ func (p *Portal) catalogRevert(w http.ResponseWriter, r *http.Request, a app.Act
 	if !ok || number == 0 {
 		return &app.Error{Code: app.ENotFound, Message: "There is no such version."}
 	}
-	v := page.CatalogReview{Key: k, Title: "Bring back version " + strconv.Itoa(number) + " of " + k.Name, Save: "Bring it back", Number: number,
-		Action: page.CatalogActPath(k, "revert/"+strconv.Itoa(number)), Back: page.CatalogPath(k)}
+	v := catalogpage.Review{Key: k, Title: "Bring back version " + strconv.Itoa(number) + " of " + k.Name, Save: "Bring it back", Number: number,
+		Action: catalogpage.ActPath(k, "revert/"+strconv.Itoa(number)), Back: catalogpage.Path(k)}
 	status := http.StatusOK
 	if r.Method == http.MethodPost {
 		if err := form(r); err != nil {
@@ -153,7 +154,7 @@ func catalogFile(k app.CatalogKey, text string) app.CatalogFile {
 }
 
 func savedPath(k app.CatalogKey) string {
-	to := page.CatalogPath(k)
+	to := catalogpage.Path(k)
 	if strings.Contains(to, "?") {
 		return to + "&saved"
 	}

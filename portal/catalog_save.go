@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
 
@@ -50,9 +51,9 @@ func (e *catalogEditor) unchanged(w http.ResponseWriter, r *http.Request, in url
 	return e.show(w, r, in)
 }
 
-func (e *catalogEditor) reviewOf(report app.CatalogReport, saved string) page.CatalogReview {
+func (e *catalogEditor) reviewOf(report app.CatalogReport, saved string) catalogpage.Review {
 	k := e.key()
-	v := page.CatalogReview{Key: k, Title: "Save " + k.Name, Text: e.view.Text, Save: "Save", Action: e.view.Path(), Do: "save", Back: page.CatalogPath(k),
+	v := catalogpage.Review{Key: k, Title: "Save " + k.Name, Text: e.view.Text, Save: "Save", Action: e.view.Path(), Do: "save", Back: catalogpage.Path(k),
 		AsOf: e.view.AsOf, Report: report, Editable: true, New: e.view.New(), Diff: e.p.catalogDiff(saved, e.view.Text)}
 	if v.New {
 		v.Back = "/admin/catalog/" + k.Kind
@@ -170,7 +171,7 @@ func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []st
 	keep := e.p.secreting()
 	f := e.formOf(e.tree)
 	var known []app.Secret
-	eachField(&f, func(_ *page.CatalogSection, x *page.CatalogField) {
+	eachField(&f, func(_ *catalogpage.Section, x *catalogpage.Field) {
 		value := typed(in, x.Name)
 		if err != nil || !x.Secret() || value == "" || keep == nil {
 			return

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"muster/app"
-	"muster/portal/page"
+	catalogpage "muster/portal/catalog"
 )
 
 // entrySchema is the JSON Schema of catalog entries, read once.
@@ -120,13 +120,13 @@ func schemaShape(s map[string]any) string {
 }
 
 // reference tells what may stand around a line of the text: the keys of the mapping that the line is in.
-func reference(schema map[string]any, tree *app.CatalogNode, line int) page.CatalogReference {
+func reference(schema map[string]any, tree *app.CatalogNode, line int) catalogpage.Reference {
 	path := pathAtLine(tree, line)
 	for len(path) > 0 && !hasKeys(schemaAt(schema, path)) {
 		path = path[:len(path)-1]
 	}
 	at := schemaAt(schema, path)
-	out := page.CatalogReference{At: dotted(path)}
+	out := catalogpage.Reference{At: dotted(path)}
 	out.Doc, _ = at["description"].(string)
 	here := tree.At(path...)
 	for _, form := range schemaForms(at) {
@@ -135,7 +135,7 @@ func reference(schema map[string]any, tree *app.CatalogNode, line int) page.Cata
 		for _, key := range slices.Sorted(maps.Keys(properties)) {
 			x, _ := properties[key].(map[string]any)
 			doc, _ := x["description"].(string)
-			out.Keys = append(out.Keys, page.CatalogKeyDoc{Key: key, Doc: doc, Shape: schemaShape(x), Need: slices.Contains(need, any(key)), Has: here.At(key) != nil})
+			out.Keys = append(out.Keys, catalogpage.KeyDoc{Key: key, Doc: doc, Shape: schemaShape(x), Need: slices.Contains(need, any(key)), Has: here.At(key) != nil})
 		}
 	}
 	return out

@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"muster/app"
+	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
+	planpage "muster/portal/plan"
+	templatepage "muster/portal/template"
 )
 
 // maxTrials is how many sizes are tried at once.
@@ -23,7 +26,7 @@ type CatalogExplaining interface {
 
 // tryForm makes the panel as it was filled in.
 func (e *catalogEditor) tryForm(in url.Values) {
-	t := &page.CatalogTry{Template: e.key().Name, Sizes: strings.TrimSpace(in.Get("try_sizes")), Errors: map[string]page.Complaint{}}
+	t := &catalogpage.Try{Template: e.key().Name, Sizes: strings.TrimSpace(in.Get("try_sizes")), Errors: map[string]page.Complaint{}}
 	e.view.Try = t
 	var parameters []app.Parameter
 	if e.view.Kind == app.KindTemplate {
@@ -53,7 +56,7 @@ func (e *catalogEditor) tryForm(in url.Values) {
 		t.Provider = append(t.Provider, page.Choice{Value: n, Label: n, Chosen: in.Get("try_provider") == n})
 	}
 	for _, q := range parameters {
-		f := page.ParameterField{Parameter: q, Prefix: "try-"}
+		f := templatepage.ParameterField{Parameter: q, Prefix: "try-"}
 		if q.Default != nil {
 			f.Value = fmt.Sprint(q.Default)
 		}
@@ -149,10 +152,10 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 	}
 	for _, size := range sizes {
 		q := app.ClusterRequest{Name: "try", Parameters: given, LayoutRequest: app.LayoutRequest{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
-		trial := page.CatalogTrial{Size: size}
+		trial := catalogpage.Trial{Size: size}
 		preview, err := e.p.cataloging().TryCatalog(ctx, e.a, e.change(), q)
 		if err == nil {
-			trial.Preview = page.NewPreview(preview, e.titled)
+			trial.Preview = planpage.NewPreview(preview, e.titled)
 		} else if err := e.why(ctx, &trial, q, err); err != nil {
 			return err
 		}
@@ -162,7 +165,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 }
 
 // why tells what is in the way of a layout. Complaints about a parameter stand beside its field.
-func (e *catalogEditor) why(ctx context.Context, trial *page.CatalogTrial, q app.ClusterRequest, err error) error {
+func (e *catalogEditor) why(ctx context.Context, trial *catalogpage.Trial, q app.ClusterRequest, err error) error {
 	x := app.AsError(err)
 	switch x.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
@@ -171,7 +174,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *page.CatalogTrial, q app
 	}
 	trial.Refused = page.Complaint{Message: x.Message, Hint: x.Hint}
 	if name, ok := strings.CutPrefix(x.Field, "parameters."); ok {
-		e.view.Try.Errors[page.ParameterField{Parameter: app.Parameter{Name: name}, Prefix: "try-"}.Field()] = trial.Refused
+		e.view.Try.Errors[templatepage.ParameterField{Parameter: app.Parameter{Name: name}, Prefix: "try-"}.Field()] = trial.Refused
 	}
 	able, ok := e.p.muster.(CatalogExplaining)
 	if !ok || x.Code != app.ENoLayout && reasons[x.Reason] == "" {
@@ -181,7 +184,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *page.CatalogTrial, q app
 	if err != nil {
 		return nil // the refusal stands for itself
 	}
-	out := &page.Explanation{Minimal: why.Minimal}
+	out := &planpage.Explanation{Minimal: why.Minimal}
 	for _, p := range why.Problems {
 		out.Problems = append(out.Problems, page.Complaint{Message: p.Message, Hint: p.Hint})
 	}
@@ -189,7 +192,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *page.CatalogTrial, q app
 		out.Conflict = append(out.Conflict, page.Complaint{Message: c.Text, Hint: c.Origin})
 	}
 	for _, f := range why.Fixes {
-		out.Fixes = append(out.Fixes, page.Fix{Text: f.Text})
+		out.Fixes = append(out.Fixes, planpage.Fix{Text: f.Text})
 	}
 	if len(out.Problems)+len(out.Conflict)+len(out.Fixes) > 0 {
 		trial.Explanation = out
@@ -198,7 +201,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *page.CatalogTrial, q app
 }
 
 // sizes reads numbers of nodes, separated by commas.
-func (e *catalogEditor) sizes(t *page.CatalogTry) (out []int) {
+func (e *catalogEditor) sizes(t *catalogpage.Try) (out []int) {
 	wrong := page.Complaint{Message: "Which sizes?", Hint: "Up to " + strconv.Itoa(maxTrials) + " numbers of nodes, such as 3, 10."}
 	for _, word := range splitNames(t.Sizes) {
 		n, err := strconv.Atoi(word)

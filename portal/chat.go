@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	chatpage "muster/portal/chat"
 	"muster/portal/page"
 )
 
@@ -44,22 +45,22 @@ func (p *Portal) chatting() Chatting {
 }
 
 func (p *Portal) slackShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showSlack(w, r, a, http.StatusOK, page.SlackForm{})
+	return p.showSlack(w, r, a, http.StatusOK, chatpage.SlackForm{})
 }
 
-func (p *Portal) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.SlackForm) error {
+func (p *Portal) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form chatpage.SlackForm) error {
 	house, err := p.chatting().ChatHouse(r.Context(), a, slackKind)
 	if err != nil {
 		return err
 	}
 	f := p.adminFrame(r, "Slack")
-	p.render(w, r, status, page.SlackPage(f, page.Slack{Now: p.now(), House: house, Form: form, Tenant: a.Tenant, Has: p.chat != nil, Installs: p.chat != nil && p.chat.Installs(),
+	p.render(w, r, status, chatpage.SlackPage(f, chatpage.Slack{Now: p.now(), House: house, Form: form, Tenant: a.Tenant, Has: p.chat != nil, Installs: p.chat != nil && p.chat.Installs(),
 		Done: p.sessions.PopString(r.Context(), keyDone), May: a.May("SetApprovals")}))
 	return nil
 }
 
 // slackDone goes back to the page, with a word about what was done or with what was wrong beside the form.
-func (p *Portal) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor, form page.SlackForm, done string, err error) error {
+func (p *Portal) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor, form chatpage.SlackForm, done string, err error) error {
 	if err != nil {
 		e, answer := known(err)
 		if e.Reason == app.StepUpReason || !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.EConflict, app.ENotFound, app.ETooLarge}, e.Code) {
@@ -80,20 +81,20 @@ func (p *Portal) slackEmail(on bool) memberHandler {
 		if on {
 			done = "Full members are linked by their verified addresses."
 		}
-		return p.slackDone(w, r, a, page.SlackForm{}, done, err)
+		return p.slackDone(w, r, a, chatpage.SlackForm{}, done, err)
 	}
 }
 
 func (p *Portal) slackRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	err := p.chatting().RemoveWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"))
-	return p.slackDone(w, r, a, page.SlackForm{}, "Muster has forgotten the workspace's tokens. Remove the app there, too.", err)
+	return p.slackDone(w, r, a, chatpage.SlackForm{}, "Muster has forgotten the workspace's tokens. Remove the app there, too.", err)
 }
 
 func (p *Portal) slackChannel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := form(r); err != nil {
 		return err
 	}
-	in := page.SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
+	in := chatpage.SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
 	c, err := p.chatting().UseChannel(r.Context(), a, app.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
 	done := "The channel " + in.Channel + " speaks for " + in.Tenant + " now."
 	if err == nil && !c.Agreed() {
@@ -107,14 +108,14 @@ func (p *Portal) slackChannelReset(w http.ResponseWriter, r *http.Request, a app
 		return err
 	}
 	err := p.chatting().ResetChannel(r.Context(), a, slackKind, r.PostForm.Get("team"), r.PostForm.Get("channel"))
-	return p.slackDone(w, r, a, page.SlackForm{}, "The channel speaks for its workspace's tenant again.", err)
+	return p.slackDone(w, r, a, chatpage.SlackForm{}, "The channel speaks for its workspace's tenant again.", err)
 }
 
 func (p *Portal) slackApprovals(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := form(r); err != nil {
 		return err
 	}
-	in := page.SlackForm{About: "approvals", Team: r.PostForm.Get("team"), Channel: strings.TrimSpace(r.PostForm.Get("channel"))}
+	in := chatpage.SlackForm{About: "approvals", Team: r.PostForm.Get("team"), Channel: strings.TrimSpace(r.PostForm.Get("channel"))}
 	done := "Requests are shown to their approvers in " + in.Channel + "."
 	if in.Channel == "" {
 		done = "Requests are shown in no channel any more."
@@ -142,10 +143,10 @@ func (p *Portal) slackInstalled(w http.ResponseWriter, r *http.Request, a app.Ac
 	}
 	q := r.URL.Query()
 	if q.Get("error") != "" {
-		return p.slackDone(w, r, a, page.SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Slack did not install Muster: whoever was asked there has said no.", Hint: "Begin again, if that was not meant."})
+		return p.slackDone(w, r, a, chatpage.SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Slack did not install Muster: whoever was asked there has said no.", Hint: "Begin again, if that was not meant."})
 	}
 	got, err := p.chatting().InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error) {
 		return p.chat.Exchange(ctx, q.Get("code"))
 	})
-	return p.slackDone(w, r, a, page.SlackForm{About: "install"}, "Muster is installed in "+got.Name+".", err)
+	return p.slackDone(w, r, a, chatpage.SlackForm{About: "install"}, "Muster is installed in "+got.Name+".", err)
 }

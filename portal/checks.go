@@ -7,7 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	healthpage "muster/portal/health"
 )
 
 // Checking is a power that a Muster may have: to tell what nodes were found to be. A portal without it has no page of checks.
@@ -32,7 +32,7 @@ func (p *Portal) clusterChecks(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	f := p.clusterFrame(r, "Nodes of "+v.Name)
-	p.render(w, r, http.StatusOK, page.ChecksPage(f, page.Checks{Tabs: p.clusterTabs(a, v, "health"), Cluster: v.Cluster, Now: p.now(), Reports: reports, Nodes: len(v.Nodes)}))
+	p.render(w, r, http.StatusOK, healthpage.ChecksPage(f, healthpage.Checks{Tabs: p.clusterTabs(a, v, "health"), Cluster: v.Cluster, Now: p.now(), Reports: reports, Nodes: len(v.Nodes)}))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
 
@@ -22,7 +23,7 @@ func (p *Portal) clusterAccess(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	q := r.URL.Query()
-	c := page.ClusterAccess{
+	c := clusterpage.Access{
 		View: v, Tabs: p.clusterTabs(a, v, "access"), Format: app.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
 		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.url,
 	}
@@ -43,7 +44,7 @@ func (p *Portal) clusterAccess(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	f := p.clusterFrame(r, "Access to "+v.Name)
-	p.render(w, r, status, page.ClusterAccessPage(f, c))
+	p.render(w, r, status, clusterpage.AccessPage(f, c))
 	return nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
+	operationpage "muster/portal/operation"
 	"muster/portal/page"
 )
 
@@ -97,7 +99,7 @@ func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		e := app.AsError(err)
 		switch {
 		case err == nil:
-			f.page.Preview = page.NewAmendPreview(v, ask, f.page.View, f.page.Now, f.title)
+			f.page.Preview = operationpage.NewAmendPreview(v, ask, f.page.View, f.page.Now, f.title)
 		case refusal(e):
 			f.refused(e)
 			status = max(status, statusOf(err))
@@ -108,12 +110,12 @@ func (p *Portal) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		status = max(status, http.StatusUnprocessableEntity)
 	}
 	if r.Header.Get("HX-Request") != "" {
-		p.render(w, r, status, page.AmendPreviewPart(f.page))
+		p.render(w, r, status, operationpage.AmendPreviewPart(f.page))
 		return nil
 	}
-	frame := p.frame(r, page.AmendKindTitle(f.page.Form.Kind)+" · "+f.page.View.Name)
+	frame := p.frame(r, operationpage.AmendKindTitle(f.page.Form.Kind)+" · "+f.page.View.Name)
 	frame.At, frame.Htmx, frame.Styles = "clusters", true, []string{"plan.css"}
-	p.render(w, r, status, page.AmendPage(frame, f.page))
+	p.render(w, r, status, operationpage.AmendPage(frame, f.page))
 	return nil
 }
 
@@ -124,7 +126,7 @@ const (
 )
 
 // changePanel gives what can be asked of a cluster; nil for nothing.
-func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*page.ChangePanel, error) {
+func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*clusterpage.ChangePanel, error) {
 	if p.amending() == nil || v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil
 	}
@@ -133,7 +135,7 @@ func (p *Portal) changePanel(ctx context.Context, a app.Actor, v app.ClusterView
 		return nil, err
 	}
 	n := &clusterForm{catalog: c}
-	panel := page.NewChangePanel(v, c.Templates[v.Template], addable(n, v, nil))
+	panel := clusterpage.NewChangePanel(v, c.Templates[v.Template], addable(n, v, nil))
 	panel.Use = !a.MayIn("Amend", v.Cluster)
 	op := (*app.Operation)(nil)
 	if len(v.Operations) > 0 {

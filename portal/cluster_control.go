@@ -6,7 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
+	operationpage "muster/portal/operation"
 )
 
 func (p *Portal) clusterPause(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -33,7 +34,7 @@ func (p *Portal) clusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.
 	}
 	f := p.frame(r, "Cancel the "+c.Operation().Kind.Words()+" of "+c.View.Name)
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ClusterCancelPage(f, c))
+	p.render(w, r, http.StatusOK, operationpage.CancelPage(f, c))
 	return nil
 }
 
@@ -59,7 +60,7 @@ func (p *Portal) askRollBack(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	c := page.ClusterShow{Now: p.now(), Actor: a, View: view}
+	c := clusterpage.Show{Now: p.now(), Actor: a, View: view}
 	if !c.Can(app.ActRollBack) {
 		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
 		return nil
@@ -70,7 +71,7 @@ func (p *Portal) askRollBack(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f := p.frame(r, "Roll back "+view.Name)
 	f.At = "clusters"
-	p.render(w, r, status, page.ClusterRollBackPage(f, page.ClusterRollBack{View: view, Preview: preview, Notice: notice}))
+	p.render(w, r, status, operationpage.RollBackPage(f, operationpage.RollBack{View: view, Preview: preview, Notice: notice}))
 	return nil
 }
 

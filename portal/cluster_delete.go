@@ -6,7 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
+	operationpage "muster/portal/operation"
 )
 
 func (p *Portal) clusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -14,14 +15,14 @@ func (p *Portal) clusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app.
 	if err != nil {
 		return err
 	}
-	c := page.ClusterShow{Now: p.now(), Actor: a, View: view}
+	c := clusterpage.Show{Now: p.now(), Actor: a, View: view}
 	if !c.CanDelete() {
 		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
 		return nil
 	}
 	f := p.frame(r, "Delete "+view.Name)
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ClusterDeletePage(f, c))
+	p.render(w, r, http.StatusOK, operationpage.DeletePage(f, c))
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	operationpage "muster/portal/operation"
 )
 
 // clusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
@@ -25,7 +25,7 @@ func (p *Portal) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, st
 	}
 	f := p.frame(r, "Accept fewer nodes · "+view.Name)
 	f.At = "clusters"
-	p.render(w, r, status, page.ClusterGoOnPage(f, page.ClusterGoOn{Now: p.now(), View: view, Preview: preview, Notice: notice}))
+	p.render(w, r, status, operationpage.GoOnPage(f, operationpage.GoOn{Now: p.now(), View: view, Preview: preview, Notice: notice}))
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	healthpage "muster/portal/health"
 )
 
 // Watching is a power that a Muster may have: to tell how clusters are. A portal without it has no page about health.
@@ -34,7 +34,7 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	c := page.ClusterHealth{Tabs: p.clusterTabs(a, view, "health"), Checks: p.checking() != nil, Now: p.now(), View: view, Amends: p.amending() != nil && a.MayIn("Amend", view.Cluster)}
+	c := healthpage.Health{Tabs: p.clusterTabs(a, view, "health"), Checks: p.checking() != nil, Now: p.now(), View: view, Amends: p.amending() != nil && a.MayIn("Amend", view.Cluster)}
 	if c.Health, err = p.watching().Health(r.Context(), a, view.ID); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *Portal) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Act
 		c.Drift = &d
 	}
 	f := p.clusterFrame(r, "Health of "+view.Name)
-	p.render(w, r, http.StatusOK, page.ClusterHealthPage(f, c))
+	p.render(w, r, http.StatusOK, healthpage.HealthPage(f, c))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
 
@@ -49,14 +50,14 @@ func (p *Portal) clusterList(w http.ResponseWriter, r *http.Request, a app.Actor
 	if l.Moving() {
 		f.Refresh = 5
 	}
-	p.render(w, r, status, page.ClusterListPage(f, l))
+	p.render(w, r, status, clusterpage.ListPage(f, l))
 	return nil
 }
 
 // clusters reads a page of the list.
-func (p *Portal) clusters(ctx context.Context, a app.Actor, at *url.URL) (page.ClusterList, error) {
+func (p *Portal) clusters(ctx context.Context, a app.Actor, at *url.URL) (clusterpage.List, error) {
 	q := at.Query()
-	l := page.ClusterList{Now: p.now(), Actor: a, Query: q, Filter: clusterFilter(q, a)}
+	l := clusterpage.List{Now: p.now(), Actor: a, Query: q, Filter: clusterFilter(q, a)}
 	var err error
 	if l.Page, err = p.muster.ClusterPage(ctx, a, l.Filter); err != nil {
 		return l, err
@@ -73,10 +74,10 @@ func (p *Portal) clustersLive(ctx context.Context, a app.Actor, at *url.URL) ([]
 	l.New = a.May("CreateCluster")
 	rows := make([]liveRow, len(l.Page.Clusters))
 	for i, c := range l.Page.Clusters {
-		rows[i] = liveRow{page.ClusterRowID(c), page.ClusterRow(l, c)}
+		rows[i] = liveRow{clusterpage.RowID(c), clusterpage.Row(l, c)}
 	}
-	return []liveOne{{ID: "summary", HTML: page.ClusterSummaryLine(l)}, {ID: "states", HTML: page.ClusterStates(l)}, {ID: "list", Rows: rows},
-		{ID: "under", HTML: page.ClusterListUnder(l)}}, nil
+	return []liveOne{{ID: "summary", HTML: clusterpage.SummaryLine(l)}, {ID: "states", HTML: clusterpage.States(l)}, {ID: "list", Rows: rows},
+		{ID: "under", HTML: clusterpage.ListUnder(l)}}, nil
 }
 
 // clusterExport writes all that a filter lets through, for spreadsheets.

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
 )
 
 // clusterLive is the event stream of a cluster's page. It begins with how things are, as far as the page does not show that
@@ -28,7 +28,7 @@ func (p *Portal) clusterLive(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	defer free()
 	// Watching begins before the first look, so that nothing falls between the two.
-	changed, stop := p.rooms.enter(l.id, func() (<-chan struct{}, func()) { return p.muster.Watch(a, l.id) })
+	changed, stop := p.rooms.enter(l.id, func() (<-chan struct{}, func()) { return p.muster.Watch(a, app.ClusterTopic(l.id)) })
 	defer stop()
 	c, err := l.read(r.Context())
 	if err != nil {
@@ -58,7 +58,7 @@ const (
 	over         // nothing will ever happen again
 )
 
-func (l *live) restOf(c page.ClusterShow) rest {
+func (l *live) restOf(c clusterpage.Show) rest {
 	switch {
 	case l.view == "operation" && c.Pinned != nil && c.Pinned.Status.Ended():
 		return over
@@ -151,7 +151,7 @@ func (l *live) look(ctx context.Context, out *stream) (rest, error) {
 }
 
 // read gives what the page shows. A page of logs needs no more than whether something happens.
-func (l *live) read(ctx context.Context) (c page.ClusterShow, err error) {
+func (l *live) read(ctx context.Context) (c clusterpage.Show, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	l.mine = true
@@ -159,7 +159,7 @@ func (l *live) read(ctx context.Context) (c page.ClusterShow, err error) {
 	case "operation":
 		return l.p.readOperation(ctx, l.a, l.id, l.operation, l.drawn)
 	case "logs":
-		c = page.ClusterShow{Now: l.p.now(), Actor: l.a}
+		c = clusterpage.Show{Now: l.p.now(), Actor: l.a}
 		c.View, err = l.p.muster.Cluster(ctx, l.a, l.id)
 		return c, err
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/a-h/templ"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
+	planpage "muster/portal/plan"
 )
 
 // live is one open page. Of what the page shows only hashes are kept.
@@ -33,8 +34,8 @@ type live struct {
 	shared     *sharedLook   // while it is sent: what was read, and drawn already
 	mine       bool          // it was read for this page
 	filter     app.LogFilter // of the page of logs
-	shapes     []page.ShapeState
-	graph      page.Graph // of the operation whose plan the page shows, without what changes
+	shapes     []planpage.ShapeState
+	graph      planpage.Graph // of the operation whose plan the page shows, without what changes
 }
 
 // cell is what a page knows of a step: its state's place in page.States, counted from 1, and the attempt as far as it is shown.
@@ -60,14 +61,14 @@ func (l *live) begin(q url.Values, again string) {
 }
 
 // send says what is new since the last time.
-func (l *live) send(ctx context.Context, out *stream, c page.ClusterShow) (rest, error) {
+func (l *live) send(ctx context.Context, out *stream, c clusterpage.Show) (rest, error) {
 	defer func() { l.shared = nil }()
 	var err error
 	switch l.view {
 	case "logs":
 		err = l.log(ctx, out)
 	case "operation":
-		if err = l.part(ctx, out, "now", page.OperationNow(c)); err == nil {
+		if err = l.part(ctx, out, "now", clusterpage.OperationNow(c)); err == nil {
 			err = l.plan(ctx, out, c)
 		}
 	default:
@@ -80,16 +81,16 @@ func (l *live) send(ctx context.Context, out *stream, c page.ClusterShow) (rest,
 	return l.restOf(c), out.flush()
 }
 
-func (l *live) overview(ctx context.Context, out *stream, c page.ClusterShow) error {
+func (l *live) overview(ctx context.Context, out *stream, c clusterpage.Show) error {
 	for _, part := range c.Parts() {
 		if err := l.part(ctx, out, part.ID, part.Component); err != nil {
 			return err
 		}
 	}
 	if op := c.Operation(); op != nil && op.ID != l.operation {
-		l.operation, l.states, l.shapes, l.graph = op.ID, nil, nil, page.Graph{}
+		l.operation, l.states, l.shapes, l.graph = op.ID, nil, nil, planpage.Graph{}
 		c.Opened = true
-		if err := l.part(ctx, out, "plan", page.ClusterPlan(c)); err != nil {
+		if err := l.part(ctx, out, "plan", clusterpage.Plan(c)); err != nil {
 			return err
 		}
 	}
@@ -103,19 +104,19 @@ func (l *live) overview(ctx context.Context, out *stream, c page.ClusterShow) er
 }
 
 // plan sends what changed in the picture of the plan.
-func (l *live) plan(ctx context.Context, out *stream, c page.ClusterShow) error {
+func (l *live) plan(ctx context.Context, out *stream, c clusterpage.Show) error {
 	switch c.Picture {
 	case "graph":
 		if err := l.shapesOf(out, c); err != nil {
 			return err
 		}
 	case "timeline":
-		rows := make([]page.Part, len(c.Gantt.Rows))
+		rows := make([]clusterpage.Part, len(c.Gantt.Rows))
 		for i, r := range c.Gantt.Rows {
-			rows[i] = page.Part{ID: "tl-" + r.ID(), Component: page.GanttRowPicture(c.Still(), r)}
+			rows[i] = clusterpage.Part{ID: "tl-" + r.ID(), Component: clusterpage.GanttRowPicture(c.Still(), r)}
 		}
 		l.drawn.span = c.Gantt.Span
-		if err := l.rows(ctx, out, page.Part{ID: "gantt", Component: page.GanttPicture(c.Still())}, rows, c.Gantt.Span.String()); err != nil {
+		if err := l.rows(ctx, out, clusterpage.Part{ID: "gantt", Component: clusterpage.GanttPicture(c.Still())}, rows, c.Gantt.Span.String()); err != nil {
 			return err
 		}
 	}
@@ -145,16 +146,16 @@ func (l *live) part(ctx context.Context, out *stream, id string, c templ.Compone
 }
 
 // nodes sends the rows of the table of nodes that changed.
-func (l *live) nodes(ctx context.Context, out *stream, c page.ClusterShow) error {
-	rows := []page.Part{{ID: "nodes-head", Component: page.ClusterNodesHead(c)}}
+func (l *live) nodes(ctx context.Context, out *stream, c clusterpage.Show) error {
+	rows := []clusterpage.Part{{ID: "nodes-head", Component: clusterpage.NodesHead(c)}}
 	for _, n := range c.NodeRows() {
-		rows = append(rows, page.Part{ID: "node-" + n.Name, Component: page.ClusterNodeRow(c, n)})
+		rows = append(rows, clusterpage.Part{ID: "node-" + n.Name, Component: clusterpage.NodeRow(c, n)})
 	}
-	return l.rows(ctx, out, page.Part{ID: "nodes", Component: page.ClusterNodes(c)}, rows, "")
+	return l.rows(ctx, out, clusterpage.Part{ID: "nodes", Component: clusterpage.Nodes(c)}, rows, "")
 }
 
 // rows sends those that changed, or all of it where they are other ones, or drawn to another measure.
-func (l *live) rows(ctx context.Context, out *stream, all page.Part, rows []page.Part, measure string) error {
+func (l *live) rows(ctx context.Context, out *stream, all clusterpage.Part, rows []clusterpage.Part, measure string) error {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(measure))
 	for _, r := range rows {
@@ -181,15 +182,15 @@ func (l *live) rows(ctx context.Context, out *stream, all page.Part, rows []page
 }
 
 // shapesOf sends the shapes of a graph that changed, as {"g12": ["running", "×12, 9 done", 103], …}.
-func (l *live) shapesOf(out *stream, c page.ClusterShow) error {
+func (l *live) shapesOf(out *stream, c clusterpage.Show) error {
 	changed := map[string][3]any{}
 	for i, s := range c.Graph.Shapes {
 		if i >= len(l.shapes) {
-			l.shapes = append(l.shapes, page.ShapeState{})
+			l.shapes = append(l.shapes, planpage.ShapeState{})
 		}
 		if l.shapes[i] != s.ShapeState {
 			l.shapes[i] = s.ShapeState
-			changed[page.ShapeID(i)] = [3]any{s.State, s.Words(), s.Fill()}
+			changed[planpage.ShapeID(i)] = [3]any{s.State, s.Words(), s.Fill()}
 		}
 	}
 	if len(changed) == 0 {
@@ -213,10 +214,10 @@ type steps struct {
 }
 
 // steps sends the cells that changed as {"c12": ["running", 1], …} and how many steps are in each state.
-func (l *live) steps(out *stream, c page.ClusterShow) error {
+func (l *live) steps(out *stream, c clusterpage.Show) error {
 	cells := map[string][2]any{}
 	counts := map[app.StepState]int{}
-	for _, s := range page.States {
+	for _, s := range planpage.States {
 		counts[s] = 0
 	}
 	for _, s := range c.Steps {
@@ -230,7 +231,7 @@ func (l *live) steps(out *stream, c page.ClusterShow) error {
 		now := cell{uint8(1 + stateIndex(s.State)), uint8(min(s.Attempt, 255))}
 		if l.states[s.Index] != now {
 			l.states[s.Index] = now
-			cells[page.CellID(s.Index)] = [2]any{s.State, s.Attempt}
+			cells[planpage.CellID(s.Index)] = [2]any{s.State, s.Attempt}
 		}
 	}
 	if len(cells) == 0 {
@@ -251,7 +252,7 @@ func (l *live) steps(out *stream, c page.ClusterShow) error {
 }
 
 func stateIndex(s app.StepState) int {
-	for i, known := range page.States {
+	for i, known := range planpage.States {
 		if known == s {
 			return i
 		}
@@ -274,7 +275,7 @@ func (l *live) log(ctx context.Context, out *stream) error {
 		}
 		rows := make([][5]string, len(lines))
 		for i, line := range lines {
-			rows[i] = [5]string{strconv.FormatInt(line.Seq, 10), line.At.UTC().Format("15:04:05"), line.Step, page.StreamClass(line.Stream), line.Text}
+			rows[i] = [5]string{strconv.FormatInt(line.Seq, 10), line.At.UTC().Format("15:04:05"), line.Step, clusterpage.StreamClass(line.Stream), line.Text}
 			l.after = max(l.after, line.Seq)
 		}
 		l.after = max(l.after, next)
@@ -330,7 +331,7 @@ func stepsDigest(steps []app.Step) uint32 {
 }
 
 // digests tells a stream what the page shows already, as "head:1a2b3c4d,nodes:…".
-func digests(ctx context.Context, c page.ClusterShow) (string, error) {
+func digests(ctx context.Context, c clusterpage.Show) (string, error) {
 	var out []string
 	add := func(id string, part templ.Component) error {
 		var b bytes.Buffer
@@ -344,12 +345,12 @@ func digests(ctx context.Context, c page.ClusterShow) (string, error) {
 		}
 	}
 	if c.Pinned == nil {
-		if err := add("nodes", page.ClusterNodes(c)); err != nil {
+		if err := add("nodes", clusterpage.Nodes(c)); err != nil {
 			return "", err
 		}
 	}
 	if c.Picture == "timeline" {
-		if err := add("gantt", page.GanttPicture(c.Still())); err != nil {
+		if err := add("gantt", clusterpage.GanttPicture(c.Still())); err != nil {
 			return "", err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
 )
 
 // lookKept is for how long a look is at hand after it, where nothing happened since: what a page says of times is never older.
@@ -19,7 +19,7 @@ const lookKept = 2 * time.Second
 // sharedLook is a cluster as it was found once, for several open pages of the same person: what happened is read and drawn once for all
 // of them. People do not share it, since what each of them may do, and is asked, is drawn too. What it holds is not to be changed.
 type sharedLook struct {
-	c page.ClusterShow
+	c clusterpage.Show
 
 	mu   sync.Mutex
 	html map[string]drawnPart

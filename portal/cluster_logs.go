@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
 
@@ -35,8 +36,8 @@ const (
 )
 
 // logQuery reads what a log is narrowed to.
-func logQuery(q url.Values) (page.LogQuery, app.LogFilter, error) {
-	l := page.LogQuery{Node: q.Get("node"), Step: q.Get("step"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q"))}
+func logQuery(q url.Values) (clusterpage.LogQuery, app.LogFilter, error) {
+	l := clusterpage.LogQuery{Node: q.Get("node"), Step: q.Get("step"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q"))}
 	if s := q.Get("operation"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
@@ -73,7 +74,7 @@ func (p *Portal) clusterLogs(w http.ResponseWriter, r *http.Request, a app.Actor
 		return err
 	}
 	q := r.URL.Query()
-	c := page.ClusterLogs{Now: p.now(), View: v, Tabs: p.clusterTabs(a, v, "logs")}
+	c := clusterpage.Logs{Now: p.now(), View: v, Tabs: p.clusterTabs(a, v, "logs")}
 	status := http.StatusOK
 	var f app.LogFilter
 	if c.Query, f, err = logQuery(q); err == nil {
@@ -85,11 +86,11 @@ func (p *Portal) clusterLogs(w http.ResponseWriter, r *http.Request, a app.Actor
 		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
 	}
 	frame := p.clusterFrame(r, "Log of "+v.Name)
-	p.render(w, r, status, page.ClusterLogsPage(frame, c))
+	p.render(w, r, status, clusterpage.LogsPage(frame, c))
 	return nil
 }
 
-func (p *Portal) readLogs(ctx context.Context, a app.Actor, c *page.ClusterLogs, f app.LogFilter, q url.Values) error {
+func (p *Portal) readLogs(ctx context.Context, a app.Actor, c *clusterpage.Logs, f app.LogFilter, q url.Values) error {
 	var before, after int64
 	var err error
 	for name, to := range map[string]*int64{"line": &c.Line, "before": &before, "after": &after} {

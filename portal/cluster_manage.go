@@ -6,7 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
 )
 
 // clusterManage is the page of all that can be done with a cluster besides its plans.
@@ -15,16 +15,16 @@ func (p *Portal) clusterManage(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	return p.showManage(w, r, a, http.StatusOK, page.ClusterManage{View: v})
+	return p.showManage(w, r, a, http.StatusOK, clusterpage.Manage{View: v})
 }
 
-func (p *Portal) showManage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, m page.ClusterManage) error {
+func (p *Portal) showManage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, m clusterpage.Manage) error {
 	m.Tabs, m.Now, m.Actor = p.clusterTabs(a, m.View, "manage"), p.now(), a
 	if err := p.manage(r.Context(), a, &m); err != nil {
 		return err
 	}
 	f := p.clusterFrame(r, "Manage "+m.View.Name)
-	p.render(w, r, status, page.ClusterManagePage(f, m))
+	p.render(w, r, status, clusterpage.ManagePage(f, m))
 	return nil
 }
 

@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
+	planpage "muster/portal/plan"
+	templatepage "muster/portal/template"
 )
 
 func (p *Portal) clusterNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -42,7 +45,7 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 	if r.Header.Get("HX-Request") != "" {
 		p.weighQuota(r, a, n)
 		n.view.Link = n.share()
-		p.render(w, r, http.StatusOK, page.ClusterNewPart(n.view, n.changed))
+		p.render(w, r, http.StatusOK, clusterpage.CreatePart(n.view, n.changed))
 		return nil
 	}
 	status := http.StatusOK
@@ -63,14 +66,14 @@ func (p *Portal) showClusterNew(w http.ResponseWriter, r *http.Request, status i
 	if status >= http.StatusBadRequest {
 		n.view.Summary = n.summary()
 	}
-	p.render(w, r, status, page.ClusterNewPage(f, n.view))
+	p.render(w, r, status, clusterpage.CreatePage(f, n.view))
 }
 
 // clusterForm is the form for a new cluster while it is worked on.
 type clusterForm struct {
 	catalog *app.Catalog
 	groups  []string // of the one who asks
-	view    page.ClusterNew
+	view    clusterpage.Create
 	request app.ClusterRequest
 	hash    string // of the plan that was previewed, "" when there was no preview
 	changed bool   // the template is another one than the options were made for
@@ -152,7 +155,7 @@ func (n *clusterForm) options(in url.Values) {
 	v.Images = n.choices("image", allowed(n.catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
 	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), failureChoices(v.OnFailure, true, t.Survivors)
 	v.Leases = leases(t.Lease, v.Lease)
-	v.Visibilities, v.Groups = page.VisibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
+	v.Visibilities, v.Groups = clusterpage.VisibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.parameters(in, typed, said)
 	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !sameNames(v.Services, t.Defaults.Services))
 }
@@ -337,10 +340,10 @@ func (n *clusterForm) preview(ctx context.Context, m Clusters, a app.Actor) erro
 	if err != nil {
 		return n.refused(ctx, m, a, err)
 	}
-	n.view.Preview = page.NewPreview(v, n.title)
+	n.view.Preview = planpage.NewPreview(v, n.title)
 	if v.Cheaper != nil {
 		r.Prefer = v.Cheaper.Prefer
-		n.view.Preview.Cheapest = page.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.LayoutRequest)}
+		n.view.Preview.Cheapest = planpage.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.LayoutRequest)}
 	}
 	return nil
 }
@@ -370,7 +373,7 @@ func (n *clusterForm) explain(ctx context.Context, m Clusters, a app.Actor) {
 	if err != nil {
 		return
 	}
-	out := &page.Explanation{Minimal: why.Minimal}
+	out := &planpage.Explanation{Minimal: why.Minimal}
 	for _, p := range why.Problems {
 		out.Problems = append(out.Problems, page.Complaint{Message: p.Message, Hint: p.Hint})
 	}
@@ -378,7 +381,7 @@ func (n *clusterForm) explain(ctx context.Context, m Clusters, a app.Actor) {
 		out.Conflict = append(out.Conflict, page.Complaint{Message: c.Text, Hint: c.Origin})
 	}
 	for _, f := range why.Fixes {
-		out.Fixes = append(out.Fixes, page.Fix{Text: f.Text, Link: n.link(f.Request)})
+		out.Fixes = append(out.Fixes, planpage.Fix{Text: f.Text, Link: n.link(f.Request)})
 	}
 	if len(out.Problems)+len(out.Conflict)+len(out.Fixes) > 0 {
 		n.view.Explanation = out
@@ -427,7 +430,7 @@ var reasons = map[string]string{
 func fieldOf(e *app.Error) string {
 	// An error may name a place inside a field, such as services[2].
 	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
-		return page.ParameterField{Parameter: app.Parameter{Name: name}}.Field()
+		return templatepage.ParameterField{Parameter: app.Parameter{Name: name}}.Field()
 	}
 	field, _, _ := strings.Cut(e.Field, "[")
 	field, _, _ = strings.Cut(field, ".")

@@ -7,7 +7,9 @@ import (
 	"strconv"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
+	planpage "muster/portal/plan"
 )
 
 // share is the address of the form as it is filled in, for somebody else to open. What is as the template has it is left out, and
@@ -41,7 +43,7 @@ func (n *clusterForm) share() string {
 }
 
 // summary lists what is to be put right, in the order of the form, for those who have sent it.
-func (n *clusterForm) summary() (list []page.FieldError) {
+func (n *clusterForm) summary() (list []clusterpage.FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
 		"image": "Image", "prefer": "Prefer", "lease": "Lease", "on_failure": "If it fails", "at_least": "Go on with at least", "visibility": "Who can see it", "group": "Owned together with"}
 	order := slices.Clone(fields[:3])
@@ -51,7 +53,7 @@ func (n *clusterForm) summary() (list []page.FieldError) {
 	}
 	for _, field := range append(order, fields[3:]...) {
 		if c, is := n.view.Errors[field]; is {
-			list = append(list, page.FieldError{Field: field, Title: titles[field], Message: c.Message})
+			list = append(list, clusterpage.FieldError{Field: field, Title: titles[field], Message: c.Message})
 		}
 	}
 	return list
@@ -80,7 +82,7 @@ func (p *Portal) weighQuota(r *http.Request, a app.Actor, n *clusterForm) {
 
 // fits leads to the form with as many nodes as the quota leaves room for, where these are too many; what each costs is taken to be
 // the same. The page that it leads to says how it really is.
-func (n *clusterForm) fits(size int) *page.Fix {
+func (n *clusterForm) fits(size int) *planpage.Fix {
 	most := float64(size)
 	for _, l := range n.view.Left {
 		if add := n.view.Adds.Of(l.Measure); add > l.Left*(1+1e-9)+1e-9 {
@@ -93,5 +95,5 @@ func (n *clusterForm) fits(size int) *page.Fix {
 	}
 	smaller := *n
 	smaller.view.Size = strconv.Itoa(fit)
-	return &page.Fix{Text: page.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
+	return &planpage.Fix{Text: page.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
+	operationpage "muster/portal/operation"
+	planpage "muster/portal/plan"
 )
 
 // Graphing is a power that a Muster may have: to tell a plan with the joins in it, from which it is drawn faithfully and at less
@@ -26,7 +28,7 @@ func (p *Portal) graph(ctx context.Context, a app.Actor, cluster string, operati
 	} else {
 		steps, err = p.muster.Steps(ctx, a, cluster, operation)
 	}
-	return page.WithExpected(steps), err
+	return planpage.WithExpected(steps), err
 }
 
 // drawn is which picture of a plan an address asks for.
@@ -47,7 +49,7 @@ func drawnBy(q url.Values) drawn {
 }
 
 // draw prepares the picture of the plan that a page shows.
-func (p *Portal) draw(ctx context.Context, a app.Actor, c *page.ClusterShow, d drawn) (err error) {
+func (p *Portal) draw(ctx context.Context, a app.Actor, c *clusterpage.Show, d drawn) (err error) {
 	op := c.PlanOperation()
 	if op == nil {
 		return nil
@@ -69,13 +71,13 @@ const (
 )
 
 // tries tells when the earlier tries of steps were, as far as their logs tell.
-func (p *Portal) tries(ctx context.Context, a app.Actor, c *page.ClusterShow, from int) (page.Tries, error) {
-	nodes, _, _ := page.GanttNodes(c.Steps, from)
+func (p *Portal) tries(ctx context.Context, a app.Actor, c *clusterpage.Show, from int) (planpage.Tries, error) {
+	nodes, _, _ := planpage.GanttNodes(c.Steps, from)
 	shown := map[string]bool{}
 	for _, n := range nodes {
 		shown[n] = true
 	}
-	out := page.Tries{}
+	out := planpage.Tries{}
 	for _, s := range c.Steps {
 		if s.Attempt < 2 || s.Join || !shown[s.Node] || len(out) == triedShown {
 			continue
@@ -84,7 +86,7 @@ func (p *Portal) tries(ctx context.Context, a app.Actor, c *page.ClusterShow, fr
 		if err != nil {
 			return nil, err
 		}
-		out[s.Index] = page.TriesFromLog(s, lines)
+		out[s.Index] = planpage.TriesFromLog(s, lines)
 	}
 	return out, nil
 }
@@ -120,13 +122,13 @@ func (p *Portal) operationPage(w http.ResponseWriter, r *http.Request, a app.Act
 	if !c.Pinned.Status.Ended() {
 		f.Refresh = 5
 	}
-	p.render(w, r, http.StatusOK, page.OperationPage(f, c))
+	p.render(w, r, http.StatusOK, operationpage.OperationPage(f, c))
 	return nil
 }
 
 // readOperation reads all that the page of an operation shows; operation 0 is the latest.
-func (p *Portal) readOperation(ctx context.Context, a app.Actor, id string, operation int64, d drawn) (page.ClusterShow, error) {
-	c := page.ClusterShow{Now: p.now(), Actor: a}
+func (p *Portal) readOperation(ctx context.Context, a app.Actor, id string, operation int64, d drawn) (clusterpage.Show, error) {
+	c := clusterpage.Show{Now: p.now(), Actor: a}
 	var err error
 	if c.View, err = p.muster.Cluster(ctx, a, id); err != nil {
 		return c, err
@@ -159,9 +161,9 @@ func (p *Portal) clusterHistory(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	h := page.ClusterHistory{Now: p.now(), View: v, Tabs: p.clusterTabs(a, v, "history"), Receipts: p.machines() != nil, Checks: p.checking() != nil, Compare: p.life() != nil}
+	h := clusterpage.History{Now: p.now(), View: v, Tabs: p.clusterTabs(a, v, "history"), Receipts: p.machines() != nil, Checks: p.checking() != nil, Compare: p.life() != nil}
 	h.From, _ = strconv.Atoi(r.URL.Query().Get("from"))
 	f := p.clusterFrame(r, "History of "+v.Name)
-	p.render(w, r, http.StatusOK, page.ClusterHistoryPage(f, h))
+	p.render(w, r, http.StatusOK, operationpage.HistoryPage(f, h))
 	return nil
 }

@@ -132,7 +132,7 @@ func TestRestingPageLearnsOfMore(t *testing.T) {
 	a := s.get("/clusters/" + id)
 	live := a.find("live")
 	r := s.follow(attr(live, "data-live") + "&after=" + attr(live, "data-after") + "&have=" + attr(live, "data-have"))
-	eventually(t, func() bool { return s.f.watching(id) == 1 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 1 })
 	if _, err := s.f.DeleteCluster(t.Context(), app.Actor{Tenant: "default", User: "root", Role: app.RoleAdmin}, id); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
 )
 
 // clusterPowerAsk shows what a sleep or a wake would do; what is shown is what runs.
@@ -31,9 +31,9 @@ func (p *Portal) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if err != nil {
 		return err
 	}
-	f := p.frame(r, page.PowerTitle(found.Kind, v.Name))
+	f := p.frame(r, clusterpage.PowerTitle(found.Kind, v.Name))
 	f.At = "clusters"
-	p.render(w, r, status, page.ClusterPowerPage(f, page.ClusterPower{View: v, Preview: found, Notice: notice, May: a.MayIn("SleepCluster", v.Cluster)}))
+	p.render(w, r, status, clusterpage.PowerPage(f, clusterpage.Power{View: v, Preview: found, Notice: notice, May: a.MayIn("SleepCluster", v.Cluster)}))
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (p *Portal) askClone(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	}
 	f := p.frame(r, "Clone "+v.Name)
 	f.At = "clusters"
-	p.render(w, r, status, page.ClusterClonePage(f, page.ClusterClone{View: v, Name: name, Preview: found, Notice: notice}))
+	p.render(w, r, status, clusterpage.ClonePage(f, clusterpage.Clone{View: v, Name: name, Preview: found, Notice: notice}))
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (p *Portal) clusterDiff(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f := p.frame(r, "Compare "+v.Name)
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ClusterDiffPage(f, page.ClusterDiff{View: v, Diff: d}))
+	p.render(w, r, http.StatusOK, clusterpage.DiffPage(f, clusterpage.Diff{View: v, Diff: d}))
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (p *Portal) clusterSpec(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 // manage reads what the page to manage a cluster shows beside the cluster.
-func (p *Portal) manage(ctx context.Context, a app.Actor, m *page.ClusterManage) error {
+func (p *Portal) manage(ctx context.Context, a app.Actor, m *clusterpage.Manage) error {
 	if m.View.Status == app.ClusterDeleted {
 		return nil
 	}

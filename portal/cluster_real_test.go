@@ -38,7 +38,7 @@ func TestBrowserCluster(t *testing.T) {
 	b.Open(home + "/plan")
 	script(`window.same = true`)
 	b.Until(`document.querySelectorAll(".graph .g-succeeded").length==9`)
-	eventually(t, func() bool { return f.watching(v.ID) == 1 })
+	eventually(t, func() bool { return f.watching(app.ClusterTopic(v.ID)) == 1 })
 	f.advance(v.ID, 6)
 	b.Until(`window.same && document.querySelectorAll(".graph .g-succeeded").length==15`)
 	b.Until(`document.querySelector('[data-count=succeeded]').textContent=="15"`)
@@ -60,7 +60,7 @@ func TestBrowserCluster(t *testing.T) {
 	b.Until(`document.querySelector(".meant") && location.hash.startsWith("#L")`)
 	b.Shoot("cluster-log-line")
 	b.Open(home + "/logs")
-	eventually(t, func() bool { return f.watching(v.ID) == 1 })
+	eventually(t, func() bool { return f.watching(app.ClusterTopic(v.ID)) == 1 })
 	f.advance(v.ID, 1)
 	b.Until(`document.querySelector("#lines").lastElementChild.textContent.includes("(1.4.2-1)")`)
 	b.Shoot("cluster-logs")
@@ -74,14 +74,14 @@ func TestBrowserCluster(t *testing.T) {
 	for f.advance(v.ID, 20) {
 	}
 	b.Open(home)
-	eventually(t, func() bool { return f.watching(v.ID) == 1 })
+	eventually(t, func() bool { return f.watching(app.ClusterTopic(v.ID)) == 1 })
 	b.Shoot("cluster-rest")
 	script(`Object.defineProperty(document,"hidden",{value:true,configurable:true});document.dispatchEvent(new Event("visibilitychange"))`)
-	eventually(t, func() bool { return f.watching(v.ID) == 0 })
+	eventually(t, func() bool { return f.watching(app.ClusterTopic(v.ID)) == 0 })
 	f.failStepAfter(v.ID)
 	script(`delete document.hidden;document.dispatchEvent(new Event("visibilitychange"))`)
 	b.Until(`document.querySelector("#sentence").textContent.includes("failed")`)
-	eventually(t, func() bool { return f.watching(v.ID) == 1 })
+	eventually(t, func() bool { return f.watching(app.ClusterTopic(v.ID)) == 1 })
 
 	// What is half typed stays while somebody else does something, and what they do is seen soon.
 	script(`document.body.insertAdjacentHTML("beforeend", '<button id="elsewhere">elsewhere</button>');

@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
 
@@ -16,7 +17,7 @@ func (p *Portal) clusterShare(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	change := app.SharingChange{Visibility: app.Visibility(r.PostForm.Get("visibility"))}
-	m := page.ClusterManage{Who: strings.TrimSpace(r.PostForm.Get("who"))}
+	m := clusterpage.Manage{Who: strings.TrimSpace(r.PostForm.Get("who"))}
 	if m.Who != "" {
 		if err := m.Access.UnmarshalText([]byte(r.PostForm.Get("access"))); err != nil {
 			return err
@@ -62,7 +63,7 @@ func (p *Portal) sharingDefault(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.SharingDefaultPage(p.adminFrame(r, "Sharing"), v, p.sessions.PopString(r.Context(), keyDone)))
+	p.render(w, r, http.StatusOK, clusterpage.SharingDefaultPage(p.adminFrame(r, "Sharing"), v, p.sessions.PopString(r.Context(), keyDone)))
 	return nil
 }
 

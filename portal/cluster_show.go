@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
 
@@ -42,7 +43,7 @@ func (p *Portal) clusterShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if c.Running() && len(c.Questions) == 0 { // else what somebody types would be gone
 		f.Refresh = 5
 	}
-	p.render(w, r, http.StatusOK, page.ClusterShowPage(f, c))
+	p.render(w, r, http.StatusOK, clusterpage.ShowPage(f, c))
 	return nil
 }
 
@@ -60,14 +61,14 @@ func (p *Portal) clusterTabs(a app.Actor, v app.ClusterView, at string) page.Clu
 }
 
 // readCluster reads all that the page shows except its log.
-func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (page.ClusterShow, error) {
+func (p *Portal) readCluster(ctx context.Context, a app.Actor, id string) (clusterpage.Show, error) {
 	return p.readClusterSince(ctx, a, id, 0)
 }
 
 // readClusterSince is readCluster for an open page, which knows of what happened up to since; what is the same for others may have been
 // read for them. 0 reads all of it now.
-func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (page.ClusterShow, error) {
-	c := page.ClusterShow{Now: p.now(), Actor: a}
+func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (clusterpage.Show, error) {
+	c := clusterpage.Show{Now: p.now(), Actor: a}
 	var err error
 	if c.View, err = p.muster.Cluster(ctx, a, id); err != nil {
 		return c, err
@@ -78,7 +79,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 		if err != nil {
 			return c, err
 		}
-		c.Lease = &page.LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour}
+		c.Lease = &clusterpage.LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour}
 	}
 	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
 		return c, err
@@ -87,7 +88,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 	if err != nil {
 		return c, err
 	}
-	c.Services = page.NewServiceLines(c.View, catalog, (&clusterForm{catalog: catalog}).title)
+	c.Services = clusterpage.NewServiceLines(c.View, catalog, (&clusterForm{catalog: catalog}).title)
 	op := c.Operation()
 	if op == nil {
 		return c, nil
@@ -115,7 +116,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 			return c, err
 		}
 		s.Error = said.Say(page.StepWords(s.Node, s.Action, s.Service), s.Error)
-		c.Failures = append(c.Failures, page.Failure{Step: s, Lines: lines})
+		c.Failures = append(c.Failures, clusterpage.Failure{Step: s, Lines: lines})
 	}
 	return c, nil
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
+	executionpage "muster/portal/execution"
 )
 
 // clusterWaiting lists, page by page, why each step waits.
@@ -28,7 +29,7 @@ func (p *Portal) clusterWaiting(w http.ResponseWriter, r *http.Request, a app.Ac
 	}
 	f := p.frame(r, "Why "+view.Name+" waits")
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ClusterWaitingPage(f, page.ClusterWaiting{Now: p.now(), View: view, Waiting: waiting, Node: filter.Node, From: filter.From}))
+	p.render(w, r, http.StatusOK, clusterpage.WaitingPage(f, clusterpage.Waiting{Now: p.now(), View: view, Waiting: waiting, Node: filter.Node, From: filter.From}))
 	return nil
 }
 
@@ -43,18 +44,18 @@ func (p *Portal) queueShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if q.Moving() {
 		f.Refresh = 5
 	}
-	p.render(w, r, http.StatusOK, page.QueuePage(f, q))
+	p.render(w, r, http.StatusOK, executionpage.QueuePage(f, q))
 	return nil
 }
 
-func (p *Portal) queue(ctx context.Context, a app.Actor) (page.QueueShow, error) {
+func (p *Portal) queue(ctx context.Context, a app.Actor) (executionpage.QueueShow, error) {
 	q, err := p.muster.Queue(ctx, a)
-	return page.QueueShow{Now: p.now(), Queue: q}, err
+	return executionpage.QueueShow{Now: p.now(), Queue: q}, err
 }
 
 func (p *Portal) queueLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
 	q, err := p.queue(ctx, a)
-	return []liveOne{{ID: "list", HTML: page.QueuePart(q)}}, err
+	return []liveOne{{ID: "list", HTML: executionpage.QueuePart(q)}}, err
 }
 
 // queuesShow tells superadmins what waits in which tenant.
@@ -68,11 +69,11 @@ func (p *Portal) queuesShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if len(q.Tenants) > 0 {
 		f.Refresh = 5
 	}
-	p.render(w, r, http.StatusOK, page.QueuesPage(f, page.QueuesShow{Now: p.now(), Queues: q}))
+	p.render(w, r, http.StatusOK, executionpage.QueuesPage(f, executionpage.QueuesShow{Now: p.now(), Queues: q}))
 	return nil
 }
 
 func (p *Portal) queuesLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
 	q, err := p.installation().Queues(ctx, a)
-	return []liveOne{{ID: "queues", HTML: page.QueuesPart(page.QueuesShow{Now: p.now(), Queues: q})}}, err
+	return []liveOne{{ID: "queues", HTML: executionpage.QueuesPart(executionpage.QueuesShow{Now: p.now(), Queues: q})}}, err
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
 )
 
 // clustersDeleteAsk shows what would be gone with those clusters that were ticked in the list.
@@ -41,7 +41,7 @@ func (p *Portal) clustersDelete(w http.ResponseWriter, r *http.Request, a app.Ac
 			if e.Code == app.EInternal {
 				p.logError(r, err, http.StatusInternalServerError)
 			}
-			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: e.Message})
+			d.Not = append(d.Not, clusterpage.Undeletable{ID: c.ID, Name: c.Name, Why: e.Message})
 			continue
 		}
 		d.Clusters = append(d.Clusters, c)
@@ -51,32 +51,32 @@ func (p *Portal) clustersDelete(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 // chosen finds the clusters of those ids, and says of which why they are not deleted.
-func (p *Portal) chosen(ctx context.Context, a app.Actor, ids []string) (page.ClustersDelete, error) {
+func (p *Portal) chosen(ctx context.Context, a app.Actor, ids []string) (clusterpage.DeleteMany, error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	d := page.ClustersDelete{Now: p.now()}
+	d := clusterpage.DeleteMany{Now: p.now()}
 	found, err := p.muster.ClusterPage(ctx, a, app.ClusterFilter{IDs: ids, Deleted: true})
 	if err != nil {
 		return d, err
 	}
-	l := page.ClusterList{Actor: a}
+	l := clusterpage.List{Actor: a}
 	for _, c := range found.Clusters {
 		switch {
 		case l.MayDelete(c):
 			d.Clusters = append(d.Clusters, c)
 		case c.Status == app.ClusterDeleted:
-			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: "It is gone already."})
+			d.Not = append(d.Not, clusterpage.Undeletable{ID: c.ID, Name: c.Name, Why: "It is gone already."})
 		case !a.MayIn("DeleteCluster", c.Cluster):
-			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: "It belongs to " + c.Owner + "; only its owner and admins may delete it."})
+			d.Not = append(d.Not, clusterpage.Undeletable{ID: c.ID, Name: c.Name, Why: "It belongs to " + c.Owner + "; only its owner and admins may delete it."})
 		default:
-			d.Not = append(d.Not, page.ClusterNot{ID: c.ID, Name: c.Name, Why: "It is being deleted already."})
+			d.Not = append(d.Not, clusterpage.Undeletable{ID: c.ID, Name: c.Name, Why: "It is being deleted already."})
 		}
 	}
 	return d, nil
 }
 
-func (p *Portal) showClustersDelete(w http.ResponseWriter, r *http.Request, d page.ClustersDelete) {
+func (p *Portal) showClustersDelete(w http.ResponseWriter, r *http.Request, d clusterpage.DeleteMany) {
 	f := p.frame(r, "Delete clusters")
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.ClustersDeletePage(f, d))
+	p.render(w, r, http.StatusOK, clusterpage.DeleteManyPage(f, d))
 }

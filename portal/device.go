@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -27,7 +28,7 @@ func (p *Portal) devices() deviceLogin {
 func (p *Portal) deviceAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	code := strings.TrimSpace(r.URL.Query().Get("code"))
 	if code == "" {
-		return p.showDevice(w, r, http.StatusOK, page.Device{})
+		return p.showDevice(w, r, http.StatusOK, identitypage.Device{})
 	}
 	d, status, err := p.deviceOf(r, a, code)
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *Portal) deviceAsk(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 // deviceOf finds who asks by a code. Codes that are made up are few: who tries many has to wait.
-func (p *Portal) deviceOf(r *http.Request, a app.Actor, code string) (d page.Device, status int, err error) {
+func (p *Portal) deviceOf(r *http.Request, a app.Actor, code string) (d identitypage.Device, status int, err error) {
 	d.Code = code
 	key := attemptKey{address(r), "\x00device " + homeOf(a) + "/" + a.User}
 	if wait := p.attempts.begin(key, true); wait > 0 {
@@ -55,10 +56,10 @@ func (p *Portal) deviceOf(r *http.Request, a app.Actor, code string) (d page.Dev
 	return d, http.StatusOK, err
 }
 
-func (p *Portal) showDevice(w http.ResponseWriter, r *http.Request, status int, d page.Device) error {
+func (p *Portal) showDevice(w http.ResponseWriter, r *http.Request, status int, d identitypage.Device) error {
 	f := p.frame(r, "Sign a program in")
 	f.At = "account"
-	p.render(w, r, status, page.DevicePage(f, d))
+	p.render(w, r, status, identitypage.DevicePage(f, d))
 	return nil
 }
 

@@ -3,6 +3,7 @@
 // would have to decide too, and it touches neither database nor cloud.
 //
 // Pages work without JavaScript and are livelier with it. People sign in and carry a session cookie; programs carry a
-// bearer token. All routes stand in routes.go, all pages in the folder page, everything static in the folder static.
+// bearer token. All routes are in routes.go, the pages of a noun in the package of that noun (cluster, catalog, policy
+// …), what all pages share in package page, everything static in the folder static.
 // Errors of the use cases are turned into pages and RFC 9457 problems in error.go, and nowhere else.
 package portal

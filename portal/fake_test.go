@@ -24,7 +24,7 @@ type fake struct {
 	steps    map[int64][]app.Step
 	events   map[string][]app.Event
 	logs     map[string][]app.LogLine
-	watchers map[string]map[chan struct{}]bool
+	watchers map[app.Topic]map[chan struct{}]bool
 	signIns  []string // by number, whose; "" where it was ended
 	seq      int64
 	operable int64
@@ -37,7 +37,7 @@ var _ Muster = (*fake)(nil)
 func newFake(now func() time.Time) *fake {
 	f := &fake{
 		now: now, catalog: app.NewCatalog(), steps: map[int64][]app.Step{}, events: map[string][]app.Event{},
-		logs: map[string][]app.LogLine{}, watchers: map[string]map[chan struct{}]bool{},
+		logs: map[string][]app.LogLine{}, watchers: map[app.Topic]map[chan struct{}]bool{},
 	}
 	c := f.catalog
 	for _, s := range [][2]string{{"namenode", "Name node"}, {"datanode", "Data node"}, {"nodemanager", "Node manager"}, {"haproxy", "HAProxy"}, {"web", "Web server"}, {"postgres", "PostgreSQL"}} {
@@ -378,7 +378,7 @@ func (f *fake) say(id string, s app.Step, stream app.Stream, text string) {
 	f.logs[id] = append(f.logs[id], app.LogLine{
 		Seq: f.seq, At: f.now(), Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Step: s.ID, Node: s.Node, Stream: stream, Text: text,
 	})
-	f.wake(id)
+	f.wake(app.ClusterTopic(id))
 }
 
 // failStep lets a step that has not ended fail, and the operation with it.
@@ -408,12 +408,12 @@ func (f *fake) tell(id string, e app.Event) {
 	f.seq++
 	e.Seq, e.At, e.Cluster = f.seq, f.now(), id
 	f.events[id] = append(f.events[id], e)
-	f.wake(id)
-	f.wake(app.WatchTenant(app.DefaultTenant))
+	f.wake(app.ClusterTopic(id))
+	f.wake(app.TenantTopic(app.DefaultTenant))
 }
 
-func (f *fake) wake(id string) {
-	for ch := range f.watchers[id] {
+func (f *fake) wake(topic app.Topic) {
+	for ch := range f.watchers[topic] {
 		select {
 		case ch <- struct{}{}:
 		default:
@@ -626,24 +626,24 @@ func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter ap
 	return p, err
 }
 
-func (f *fake) Watch(_ app.Actor, id string) (<-chan struct{}, func()) {
+func (f *fake) Watch(_ app.Actor, topic app.Topic) (<-chan struct{}, func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	ch := make(chan struct{}, 1)
-	if f.watchers[id] == nil {
-		f.watchers[id] = map[chan struct{}]bool{}
+	if f.watchers[topic] == nil {
+		f.watchers[topic] = map[chan struct{}]bool{}
 	}
-	f.watchers[id][ch] = true
+	f.watchers[topic][ch] = true
 	return ch, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.watchers[id], ch)
+		delete(f.watchers[topic], ch)
 	}
 }
 
-// watching counts the open watches of a cluster.
-func (f *fake) watching(id string) int {
+// watching counts the open watches of a topic.
+func (f *fake) watching(topic app.Topic) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.watchers[id])
+	return len(f.watchers[topic])
 }

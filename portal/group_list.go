@@ -6,21 +6,22 @@ import (
 	"strings"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
 func (p *Portal) groupList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showGroups(w, r, http.StatusOK, a, page.GroupList{})
+	return p.showGroups(w, r, http.StatusOK, a, identitypage.GroupList{})
 }
 
-func (p *Portal) showGroups(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l page.GroupList) error {
+func (p *Portal) showGroups(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l identitypage.GroupList) error {
 	var err error
 	if l.Groups, err = p.people().Groups(r.Context(), a); err != nil {
 		return err
 	}
 	l.Done = p.sessions.PopString(r.Context(), keyDone)
 	f := p.adminFrame(r, "Groups")
-	p.render(w, r, status, page.GroupListPage(f, l))
+	p.render(w, r, status, identitypage.GroupListPage(f, l))
 	return nil
 }
 
@@ -28,7 +29,7 @@ func (p *Portal) groupSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err := form(r); err != nil {
 		return err
 	}
-	typed := page.GroupForm{Name: strings.TrimSpace(r.PostForm.Get("name")), About: strings.TrimSpace(r.PostForm.Get("about")), Members: r.PostForm.Get("members")}
+	typed := identitypage.GroupForm{Name: strings.TrimSpace(r.PostForm.Get("name")), About: strings.TrimSpace(r.PostForm.Get("about")), Members: r.PostForm.Get("members")}
 	fresh := r.PostForm.Get("new") == "yes"
 	members := strings.FieldsFunc(typed.Members, func(c rune) bool { return strings.ContainsRune(" ,;\r\n\t", c) })
 	if members == nil {
@@ -49,7 +50,7 @@ func (p *Portal) groupSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if slices.Contains([]string{"name", "about", "members"}, known.Field) {
 		typed.Field = known.Field
 	}
-	l := page.GroupList{Open: typed.Name, Form: typed}
+	l := identitypage.GroupList{Open: typed.Name, Form: typed}
 	if fresh {
 		l.Open = "+"
 	}

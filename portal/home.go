@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/portal/page"
+	homepage "muster/portal/home"
+	templatepage "muster/portal/template"
 )
 
 // Homing is a power that a Muster may have: to tell people what they have. A portal without it begins with the list of clusters.
@@ -42,12 +43,12 @@ func (p *Portal) home(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	if h.Moving() {
 		f.Refresh = 10
 	}
-	p.render(w, r, http.StatusOK, page.HomePage(f, h))
+	p.render(w, r, http.StatusOK, homepage.HomePage(f, h))
 	return nil
 }
 
 // homeOf gathers what the page shows. What a person has must be known; without the rest the page is worth showing too.
-func (p *Portal) homeOf(r *http.Request, a app.Actor) (page.Home, error) {
+func (p *Portal) homeOf(r *http.Request, a app.Actor) (homepage.Home, error) {
 	ctx := r.Context()
 	h, err := p.homeMoving(ctx, a)
 	if err != nil {
@@ -67,7 +68,7 @@ func (p *Portal) homeOf(r *http.Request, a app.Actor) (page.Home, error) {
 	if c, err := p.muster.Catalog(ctx, a); err != nil {
 		p.logError(r, err, http.StatusInternalServerError)
 	} else if h.New {
-		h.Cards = slices.DeleteFunc(page.NewTemplateCards(c, p.prices(r, a), true), func(k page.TemplateCard) bool {
+		h.Cards = slices.DeleteFunc(templatepage.NewCards(c, p.prices(r, a), true), func(k templatepage.Card) bool {
 			return k.InState() != app.TemplatePublished // drafts are to be tried, and deprecated ones not to be begun with
 		})
 		h.More = max(len(h.Cards)-homeCards, 0)
@@ -77,8 +78,8 @@ func (p *Portal) homeOf(r *http.Request, a app.Actor) (page.Home, error) {
 }
 
 // homeMoving gathers what may change while somebody looks.
-func (p *Portal) homeMoving(ctx context.Context, a app.Actor) (h page.Home, err error) {
-	h = page.Home{Now: p.now(), Actor: a, New: a.May("CreateCluster"), Money: p.money() != nil, Asks: p.requesting() != nil, Notices: p.noticing() != nil}
+func (p *Portal) homeMoving(ctx context.Context, a app.Actor) (h homepage.Home, err error) {
+	h = homepage.Home{Now: p.now(), Actor: a, New: a.May("CreateCluster"), Money: p.money() != nil, Asks: p.requesting() != nil, Notices: p.noticing() != nil}
 	if h.Home, err = p.homing().Home(ctx, a); err != nil {
 		return h, err
 	}
@@ -106,18 +107,18 @@ func (p *Portal) homeLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveO
 		return nil, err
 	}
 	return []liveOne{
-		{ID: "home-summary", HTML: page.HomeSummary(h)}, {ID: "home-waits", HTML: page.HomeWaits(h)}, {ID: "home-clusters", HTML: page.HomeClusters(h)},
-		{ID: "home-leases", HTML: page.HomeLeases(h)}, {ID: "home-requests", HTML: page.HomeRequests(h)}, {ID: "home-notices", HTML: page.HomeNotices(h)},
+		{ID: "home-summary", HTML: homepage.Summary(h)}, {ID: "home-waits", HTML: homepage.Waits(h)}, {ID: "home-clusters", HTML: homepage.Clusters(h)},
+		{ID: "home-leases", HTML: homepage.Leases(h)}, {ID: "home-requests", HTML: homepage.Requests(h)}, {ID: "home-notices", HTML: homepage.Notices(h)},
 	}, nil
 }
 
 // monthOf gives what this month's machines have cost day by day: those of the actor, or of everybody in the tenant.
-func (p *Portal) monthOf(ctx context.Context, a app.Actor, of string) (*page.MonthCost, error) {
+func (p *Portal) monthOf(ctx context.Context, a app.Actor, of string) (*homepage.MonthCost, error) {
 	u, err := p.money().Usage(ctx, a, app.UsageFilter{Mine: of == "mine", Step: app.UsageDay})
 	if err != nil {
 		return nil, err
 	}
-	return page.NewMonthCost(of, page.CostTitle(of, a), u, p.now()), nil
+	return homepage.NewMonthCost(of, homepage.CostTitle(of, a), u, p.now()), nil
 }
 
 // homeCost is the part of the home that is fetched when the page stands, since it has to look at everything in the tenant.
@@ -136,6 +137,6 @@ func (p *Portal) homeCost(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.HomeCost(*m))
+	p.render(w, r, http.StatusOK, homepage.Cost(*m))
 	return nil
 }

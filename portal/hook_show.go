@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	webhookpage "muster/portal/webhook"
 )
 
 func hookPath(name string) string { return "/admin/hooks/" + name }
@@ -23,13 +24,13 @@ func (p *Portal) noticeList(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	all, err := p.noticing().Notices(r.Context(), a, before, page.NoticePage)
+	all, err := p.noticing().Notices(r.Context(), a, before, webhookpage.NoticePage)
 	if err != nil {
 		return err
 	}
 	f := p.frame(r, "Notices")
 	f.At = "notices"
-	p.render(w, r, http.StatusOK, page.NoticeListPage(f, page.NoticeList{Now: p.now(), Notices: all, Before: before,
+	p.render(w, r, http.StatusOK, webhookpage.NoticeListPage(f, webhookpage.NoticeList{Now: p.now(), Notices: all, Before: before,
 		All: a.May("Hooks"), Hooks: p.hooking() != nil && a.May("SaveHook")}))
 	return nil
 }
@@ -48,16 +49,16 @@ func number(r *http.Request, name string) (int64, error) {
 }
 
 func (p *Portal) hookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showHooks(w, r, a, http.StatusOK, page.HookForm{New: true, Format: app.HookMuster})
+	return p.showHooks(w, r, a, http.StatusOK, webhookpage.Form{New: true, Format: app.HookMuster})
 }
 
-func (p *Portal) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.HookForm) error {
+func (p *Portal) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form webhookpage.Form) error {
 	all, err := p.hooking().Hooks(r.Context(), a)
 	if err != nil {
 		return err
 	}
 	f := p.adminFrame(r, "Hooks")
-	p.render(w, r, status, page.HookListPage(f, page.HookList{Now: p.now(), Hooks: all, Form: form}))
+	p.render(w, r, status, webhookpage.ListPage(f, webhookpage.List{Now: p.now(), Hooks: all, Form: form}))
 	return nil
 }
 
@@ -66,7 +67,7 @@ func (p *Portal) hookShow(w http.ResponseWriter, r *http.Request, a app.Actor) e
 }
 
 // showHook shows a hook, with the form as it was typed where that was refused, and the secret where one was just made.
-func (p *Portal) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *page.HookForm, secret string) error {
+func (p *Portal) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *webhookpage.Form, secret string) error {
 	before, err := number(r, "before")
 	if err != nil {
 		return err
@@ -75,13 +76,13 @@ func (p *Portal) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if err != nil {
 		return err
 	}
-	s := page.HookShow{Now: p.now(), Hook: h, Before: before, Secret: secret,
-		Form: page.HookForm{Name: h.Name, Shown: h.URL, To: h.To, Format: h.Format, Kinds: h.Kinds}}
+	s := webhookpage.Show{Now: p.now(), Hook: h, Before: before, Secret: secret,
+		Form: webhookpage.Form{Name: h.Name, Shown: h.URL, To: h.To, Format: h.Format, Kinds: h.Kinds}}
 	if form != nil {
 		s.Form = *form
 		s.Form.Shown = h.URL
 	}
-	if s.Deliveries, err = p.hooking().HookDeliveries(r.Context(), a, name, before, page.HookPage); err != nil {
+	if s.Deliveries, err = p.hooking().HookDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
 		return err
 	}
 	f := p.adminFrame(r, "Hook "+name)
@@ -90,7 +91,7 @@ func (p *Portal) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if s.Busy() && f.Live {
 		f.Refresh = 3
 	}
-	p.render(w, r, status, page.HookShowPage(f, s))
+	p.render(w, r, status, webhookpage.ShowPage(f, s))
 	return nil
 }
 
@@ -104,9 +105,9 @@ func (p *Portal) hookLive(ctx context.Context, a app.Actor, at *url.URL) ([]live
 	if err != nil {
 		return nil, err
 	}
-	s := page.HookShow{Now: p.now(), Hook: h, Before: before}
-	s.Deliveries, err = p.hooking().HookDeliveries(ctx, a, name, before, page.HookPage)
-	return []liveOne{{ID: "list", HTML: page.HookDeliveriesPart(s)}}, err
+	s := webhookpage.Show{Now: p.now(), Hook: h, Before: before}
+	s.Deliveries, err = p.hooking().HookDeliveries(ctx, a, name, before, webhookpage.HookPage)
+	return []liveOne{{ID: "list", HTML: webhookpage.DeliveriesPart(s)}}, err
 }
 
 // hookSave makes a hook, or changes one; what is wrong with it is said beside the field.
@@ -118,7 +119,7 @@ func (p *Portal) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	for _, k := range r.PostForm["kinds"] {
 		kinds = append(kinds, app.NoticeKind(k))
 	}
-	in := page.HookForm{New: r.PostForm.Get("new") != "", Name: strings.TrimSpace(r.PostForm.Get("name")), URL: strings.TrimSpace(r.PostForm.Get("url")), To: to,
+	in := webhookpage.Form{New: r.PostForm.Get("new") != "", Name: strings.TrimSpace(r.PostForm.Get("name")), URL: strings.TrimSpace(r.PostForm.Get("url")), To: to,
 		Format: app.HookFormat(r.PostForm.Get("format")), Kinds: kinds}
 	again := func(err error) error {
 		e, answer := known(err)
@@ -199,7 +200,7 @@ func (p *Portal) hookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	f := p.adminFrame(r, "Delete "+h.Name)
-	p.render(w, r, http.StatusOK, page.HookDeletePage(f, h))
+	p.render(w, r, http.StatusOK, webhookpage.DeletePage(f, h))
 	return nil
 }
 
@@ -230,7 +231,7 @@ func (p *Portal) hookDelivery(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	f := p.adminFrame(r, "Delivery "+strconv.FormatInt(id, 10))
-	p.render(w, r, http.StatusOK, page.HookDeliveryPage(f, page.HookDelivery{Now: p.now(), Delivery: d}))
+	p.render(w, r, http.StatusOK, webhookpage.DeliveryPage(f, webhookpage.Delivery{Now: p.now(), Delivery: d}))
 	return nil
 }
 

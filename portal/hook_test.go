@@ -95,7 +95,7 @@ func (f *hooked) arrives(name string) {
 	defer f.mu.Unlock()
 	d := &f.sent[name][0]
 	d.State, d.Status, d.Attempts, d.EndedAt = app.DeliveryMade, 200, 1, f.now()
-	f.wake(app.WatchTenant(app.DefaultTenant))
+	f.wake(app.TenantTopic(app.DefaultTenant))
 }
 
 func (f *hooked) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []app.HookDelivery, err error) {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"muster/app"
-	"muster/portal/page"
+	fleetpage "muster/portal/fleet"
 )
 
 // Installation is a power that a Muster may have: to tell superadmins how the installation is. A portal without it has no pages of it.
@@ -28,7 +28,7 @@ func (p *Portal) settingsShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.SettingsPage(p.adminFrame(r, "Settings"), page.Settings{Now: p.now(), Facts: f, Set: r.URL.Query().Get("set") == "true"}))
+	p.render(w, r, http.StatusOK, fleetpage.SettingsPage(p.adminFrame(r, "Settings"), fleetpage.Settings{Now: p.now(), Facts: f, Set: r.URL.Query().Get("set") == "true"}))
 	return nil
 }
 
@@ -39,13 +39,13 @@ func (p *Portal) providerHealthShow(w http.ResponseWriter, r *http.Request, a ap
 	}
 	f := p.adminFrame(r, "Provider health")
 	f.Live, f.Refresh = true, 30
-	p.render(w, r, http.StatusOK, page.ProviderHealthPage(f, page.ProviderHealth{Now: p.now(), Accounts: all}))
+	p.render(w, r, http.StatusOK, fleetpage.ProviderHealthPage(f, fleetpage.ProviderHealth{Now: p.now(), Accounts: all}))
 	return nil
 }
 
 func (p *Portal) providerHealthLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
 	all, err := p.installation().ProviderHealth(ctx, a)
-	return []liveOne{{ID: "accounts", HTML: page.ProviderHealthPart(page.ProviderHealth{Now: p.now(), Accounts: all})}}, err
+	return []liveOne{{ID: "accounts", HTML: fleetpage.ProviderHealthPart(fleetpage.ProviderHealth{Now: p.now(), Accounts: all})}}, err
 }
 
 func (p *Portal) apiSettings(ctx context.Context, _ *struct{}) (*body[app.ServerFacts], error) {

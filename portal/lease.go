@@ -6,7 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	clusterpage "muster/portal/cluster"
 )
 
 // leaseExtend moves the end of a lease as the form says.
@@ -50,6 +50,6 @@ func (p *Portal) leaseExtendAsk(w http.ResponseWriter, r *http.Request, a app.Ac
 	}
 	f := p.frame(r, "Extend the lease of "+o.Name)
 	f.At = "clusters"
-	p.render(w, r, http.StatusOK, page.LeaseExtendPage(f, page.LeaseBox{Now: p.now(), Outlook: o, May: a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access})}, moved))
+	p.render(w, r, http.StatusOK, clusterpage.LeaseExtendPage(f, clusterpage.LeaseBox{Now: p.now(), Outlook: o, May: a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access})}, moved))
 	return nil
 }

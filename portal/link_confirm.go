@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"muster/app"
-	"muster/portal/page"
+	identitypage "muster/portal/identity"
 )
 
 // linkAsk shows who wants to be linked to the account. It changes nothing: browsers and chats open links by themselves.
@@ -14,7 +14,7 @@ func (p *Portal) linkAsk(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.LinkPage(p.frame(r, "Link an identity"), page.Link{Label: l.Label, Kind: l.Kind, External: l.External, Token: token,
+	p.render(w, r, http.StatusOK, identitypage.LinkPage(p.frame(r, "Link an identity"), identitypage.Link{Label: l.Label, Kind: l.Kind, External: l.External, Token: token,
 		Ends: l.ExpiresAt.Sub(p.now())}))
 	return nil
 }

@@ -54,18 +54,20 @@ type liveRow struct {
 type livePage struct {
 	read liveRead
 	// wakes is what it is woken by; nil: by all that changes in the actor's tenant.
-	wakes func(a app.Actor) []string
+	wakes func(a app.Actor) []app.Topic
 	every time.Duration // 0: liveLook
 }
 
 // ofInstallation wakes pages of the installation by what happens in any tenant, and to any provisioner.
-func ofInstallation(app.Actor) []string { return []string{app.WatchEverything, app.WatchShares} }
+func ofInstallation(app.Actor) []app.Topic {
+	return []app.Topic{app.EverythingTopic(), app.SharesTopic()}
+}
 
 // livePages are the pages that move by themselves, by path; in one, * stands for a part that differs.
 func (p *Portal) livePages() map[string]livePage {
 	return map[string]livePage{
 		"/":      {read: p.homeLive},
-		"/admin": {read: p.adminLive, wakes: func(a app.Actor) []string { return []string{app.WatchTenant(a.Tenant), app.WatchShares} }},
+		"/admin": {read: p.adminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
 		// Calls wake nobody.
 		"/admin/provider-health": {read: p.providerHealthLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/admin/queues":          {read: p.queuesLive, wakes: ofInstallation},
@@ -119,7 +121,7 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 	}
 	defer free()
 	l := &liveState{p: p, a: a, at: at, page: one, counts: p.navCounts, sent: map[string]string{}, seen: r.Header.Get("Last-Event-ID")}
-	wakes := []string{app.WatchTenant(a.Tenant)}
+	wakes := []app.Topic{app.TenantTopic(a.Tenant)}
 	if one.wakes != nil {
 		wakes = one.wakes(a)
 	}
@@ -146,7 +148,7 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 // watchAll is Watch for several things at once.
-func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []string) (<-chan struct{}, func()) {
+func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []app.Topic) (<-chan struct{}, func()) {
 	if len(what) == 1 {
 		return p.muster.Watch(a, what[0])
 	}

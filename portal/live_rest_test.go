@@ -30,7 +30,7 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 			reads.Add(1)
 			return nil, nil
 		}}
-		tenant := app.WatchTenant(app.DefaultTenant)
+		tenant := app.TenantTopic(app.DefaultTenant)
 		ctx, hide := context.WithCancel(t.Context())
 		w, ended := &told{header: http.Header{}}, make(chan error, 1)
 		go func() {

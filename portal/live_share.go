@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"muster/app"
 )
@@ -25,8 +24,8 @@ type drawnOne struct {
 type drawnRow struct{ id, html string }
 
 // liveRoom names what wakes a page, for an actor.
-func liveRoom(a app.Actor, wakes []string) string {
-	return fmt.Sprintf("%q %q", a.Tenant, strings.Join(wakes, " "))
+func liveRoom(a app.Actor, wakes []app.Topic) string {
+	return fmt.Sprintf("%q %q", a.Tenant, wakes)
 }
 
 // drawn gives the page as it is, as far as is known that something happened.

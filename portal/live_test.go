@@ -24,7 +24,7 @@ func TestLivePage(t *testing.T) {
 	s.signIn("root")
 	id := s.cluster(ada, "lake", "hadoop", 5)
 	s.f.advance(id, 8)
-	tenant := app.WatchTenant(app.DefaultTenant)
+	tenant := app.TenantTopic(app.DefaultTenant)
 
 	r := s.follow("/live?page=%2Fqueue")
 	if e := r.until("version", ""); e.data != "1.2.3" {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	fleetpage "muster/portal/fleet"
 )
 
 // Machines is a power that a Muster may have: to account for what was made at providers. A portal without it has no
@@ -37,19 +37,19 @@ func (p *Portal) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.Ac
 	}
 	f := p.clusterFrame(r, "Receipt of "+receipt.Name)
 	f.Live = true
-	p.render(w, r, http.StatusOK, page.ReceiptPage(f, receipt))
+	p.render(w, r, http.StatusOK, fleetpage.ReceiptPage(f, receipt))
 	return nil
 }
 
-func (p *Portal) receipt(ctx context.Context, a app.Actor, id string) (page.Receipt, error) {
+func (p *Portal) receipt(ctx context.Context, a app.Actor, id string) (fleetpage.Receipt, error) {
 	receipt, err := p.machines().Receipt(ctx, a, id)
 	tabs := p.clusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
-	return page.Receipt{Tabs: tabs, Receipt: receipt, Now: p.now()}, err
+	return fleetpage.Receipt{Tabs: tabs, Receipt: receipt, Now: p.now()}, err
 }
 
 func (p *Portal) receiptLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
 	receipt, err := p.receipt(ctx, a, path.Base(path.Dir(at.Path)))
-	return []liveOne{{ID: "proof", HTML: page.ReceiptProof(receipt)}, {ID: "sums", HTML: page.ReceiptSums(receipt)}}, err
+	return []liveOne{{ID: "proof", HTML: fleetpage.ReceiptProof(receipt)}, {ID: "sums", HTML: fleetpage.ReceiptSums(receipt)}}, err
 }
 
 func (p *Portal) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -59,12 +59,12 @@ func (p *Portal) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor)
 	}
 	f := p.adminFrame(r, "Orphans")
 	f.Live = true
-	p.render(w, r, http.StatusOK, page.OrphanListPage(f, l))
+	p.render(w, r, http.StatusOK, fleetpage.OrphanListPage(f, l))
 	return nil
 }
 
-func (p *Portal) orphans(ctx context.Context, a app.Actor, at *url.URL) (page.OrphanList, error) {
-	l := page.OrphanList{Now: p.now(), Gone: at.Query().Get("gone") == "true"}
+func (p *Portal) orphans(ctx context.Context, a app.Actor, at *url.URL) (fleetpage.OrphanList, error) {
+	l := fleetpage.OrphanList{Now: p.now(), Gone: at.Query().Get("gone") == "true"}
 	var err error
 	l.Report, err = p.machines().Orphans(ctx, a, l.Gone)
 	return l, err
@@ -72,7 +72,7 @@ func (p *Portal) orphans(ctx context.Context, a app.Actor, at *url.URL) (page.Or
 
 func (p *Portal) orphansLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
 	l, err := p.orphans(ctx, a, at)
-	return []liveOne{{ID: "summary", HTML: page.OrphanSummary(l)}, {ID: "lists", HTML: page.OrphanListPart(l)}}, err
+	return []liveOne{{ID: "summary", HTML: fleetpage.OrphanSummary(l)}, {ID: "lists", HTML: fleetpage.OrphanListPart(l)}}, err
 }
 
 func (p *Portal) orphanDecide(d app.OrphanDecision) memberHandler {

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	templatepage "muster/portal/template"
 )
 
 // parameters makes the fields of the template's parameters: with what was typed, or else with the template's own values.
@@ -22,7 +23,7 @@ func (n *clusterForm) parameters(in url.Values, typed, said bool) {
 		}
 	}
 	for _, p := range n.view.Template.Parameters {
-		f := page.ParameterField{Parameter: p}
+		f := templatepage.ParameterField{Parameter: p}
 		switch {
 		case typed && (in.Has(f.Field()) || p.Type == app.ParameterBoolean):
 			f.Value = in.Get(f.Field())

@@ -369,5 +369,5 @@ func TestAnEventStreamEndsWithItsToken(t *testing.T) {
 	if e, ok := r.next(); ok {
 		t.Errorf("after its token was revoked a stream tells %+v", e)
 	}
-	eventually(t, func() bool { return s.f.watching(id) == 0 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 }

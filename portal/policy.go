@@ -11,13 +11,14 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	policypage "muster/portal/policy"
 )
 
 func (p *Portal) policyList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showPolicies(w, r, a, http.StatusOK, page.PolicyList{})
+	return p.showPolicies(w, r, a, http.StatusOK, policypage.List{})
 }
 
-func (p *Portal) showPolicies(w http.ResponseWriter, r *http.Request, a app.Actor, status int, l page.PolicyList) error {
+func (p *Portal) showPolicies(w http.ResponseWriter, r *http.Request, a app.Actor, status int, l policypage.List) error {
 	var err error
 	if l.Policies, err = p.ruling().PolicyList(r.Context(), a); err != nil {
 		return err
@@ -29,7 +30,7 @@ func (p *Portal) showPolicies(w http.ResponseWriter, r *http.Request, a app.Acto
 	}
 	l.Edit = a.May("SavePolicy")
 	f := p.adminFrame(r, "Policies")
-	p.render(w, r, status, page.PolicyListPage(f, l))
+	p.render(w, r, status, policypage.ListPage(f, l))
 	return nil
 }
 
@@ -41,7 +42,7 @@ func (p *Portal) policyZone(w http.ResponseWriter, r *http.Request, a app.Actor)
 	err := p.ruling().SetPolicyZone(r.Context(), a, zone)
 	if app.CodeOf(err) == app.EInvalid {
 		e := app.AsError(err)
-		return p.showPolicies(w, r, a, statusOf(err), page.PolicyList{Zone: zone, Zoned: page.Complaint{Message: e.Message, Hint: e.Hint}})
+		return p.showPolicies(w, r, a, statusOf(err), policypage.List{Zone: zone, Zoned: page.Complaint{Message: e.Message, Hint: e.Hint}})
 	}
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (p *Portal) policyNew(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	for _, q := range list {
 		last = max(last, q.Order)
 	}
-	return p.showPolicy(w, r, a, http.StatusOK, page.PolicyEdit{New: true, Form: page.NewPolicyForm(app.Policy{Order: last - last%10 + 10, Enabled: true, Effect: app.PolicyRefuse})})
+	return p.showPolicy(w, r, a, http.StatusOK, policypage.Edit{New: true, Form: policypage.NewForm(app.Policy{Order: last - last%10 + 10, Enabled: true, Effect: app.PolicyRefuse})})
 }
 
 func (p *Portal) policyShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -71,14 +72,14 @@ func (p *Portal) policyShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	e := page.PolicyEdit{Name: name, Versions: versions, Form: page.NewPolicyForm(versions[0])}
+	e := policypage.Edit{Name: name, Versions: versions, Form: policypage.NewForm(versions[0])}
 	if versions[0].Deleted {
 		e.Form.Version = "0"
 	}
 	return p.showPolicy(w, r, a, http.StatusOK, e)
 }
 
-func (p *Portal) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor, status int, e page.PolicyEdit) error {
+func (p *Portal) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor, status int, e policypage.Edit) error {
 	e.Now, e.Edit = p.now(), a.May("SavePolicy")
 	e.Words = p.ruling().PolicyWords()
 	if !e.New && e.Versions == nil {
@@ -92,13 +93,13 @@ func (p *Portal) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor,
 		title = "New policy"
 	}
 	f := p.adminFrame(r, title)
-	p.render(w, r, status, page.PolicyEditPage(f, e))
+	p.render(w, r, status, policypage.EditPage(f, e))
 	return nil
 }
 
 // policyForm is a form for a policy while it is read.
 type policyForm struct {
-	page.PolicyEdit
+	policypage.Edit
 	policy app.Policy
 }
 
@@ -107,7 +108,7 @@ func newPolicyForm(in url.Values) *policyForm {
 	f := &policyForm{}
 	f.Errors = map[string]page.Complaint{}
 	f.Name, f.New = get("was"), get("was") == ""
-	f.Form = page.PolicyForm{
+	f.Form = policypage.Form{
 		Name: get("name"), About: get("about"), Order: get("order"), When: get("when"), Effect: get("effect"), Reason: get("reason"), LeaseCap: get("lease_cap"),
 		Version: get("version"), Enabled: in.Get("enabled") != "", Count: get("count"), Group: get("group"), Role: get("role"), Expire: get("expire"),
 		Remind: get("remind"), Escalate: get("escalate"), EscalateTo: get("escalate_to"), BreakGlass: get("break_glass"), High: in.Get("high") != "",
@@ -167,7 +168,7 @@ func (p *Portal) policySave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	}
 	f := newPolicyForm(r.PostForm)
 	if len(f.Errors) > 0 {
-		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.PolicyEdit)
+		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.Edit)
 	}
 	saved, err := p.ruling().SavePolicy(r.Context(), a, f.policy)
 	if err == nil {
@@ -178,7 +179,7 @@ func (p *Portal) policySave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err := f.refused(err); err != nil {
 		return err
 	}
-	return p.showPolicy(w, r, a, status, f.PolicyEdit)
+	return p.showPolicy(w, r, a, status, f.Edit)
 }
 
 func (p *Portal) policyTry(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -188,18 +189,18 @@ func (p *Portal) policyTry(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	f := newPolicyForm(r.PostForm)
 	t := f.try()
 	if len(f.Errors) > 0 {
-		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.PolicyEdit)
+		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.Edit)
 	}
 	trial, err := p.ruling().TryPolicy(r.Context(), a, t)
 	if err == nil {
 		f.Trial = &trial
-		return p.showPolicy(w, r, a, http.StatusOK, f.PolicyEdit)
+		return p.showPolicy(w, r, a, http.StatusOK, f.Edit)
 	}
 	status := statusOf(err)
 	if err := f.refused(err); err != nil {
 		return err
 	}
-	return p.showPolicy(w, r, a, status, f.PolicyEdit)
+	return p.showPolicy(w, r, a, status, f.Edit)
 }
 
 // try reads the made-up request.

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	poolpage "muster/portal/pool"
 )
 
 // Pooling is a power that a Muster may have: to make machines ahead of time. Only admins may.
@@ -34,11 +35,11 @@ func (p *Portal) pooling() Pooling {
 func poolPath(name string) string { return "/admin/pools/" + name }
 
 func (p *Portal) poolList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showPools(w, r, a, http.StatusOK, page.PoolForm{Count: "3", MaxAge: "24h"})
+	return p.showPools(w, r, a, http.StatusOK, poolpage.Form{Count: "3", MaxAge: "24h"})
 }
 
-func (p *Portal) showPools(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.PoolForm) error {
-	l := page.PoolList{Now: p.now(), Form: form}
+func (p *Portal) showPools(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form poolpage.Form) error {
+	l := poolpage.List{Now: p.now(), Form: form}
 	var err error
 	if l.Pools, err = p.pooling().Pools(r.Context(), a); err != nil {
 		return err
@@ -47,7 +48,7 @@ func (p *Portal) showPools(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		return err
 	}
 	f := p.adminFrame(r, "Pools")
-	p.render(w, r, status, page.PoolListPage(f, l))
+	p.render(w, r, status, poolpage.ListPage(f, l))
 	return nil
 }
 
@@ -55,7 +56,7 @@ func (p *Portal) poolShow(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return p.showPool(w, r, a, http.StatusOK, chi.URLParam(r, "pool"), nil)
 }
 
-func (p *Portal) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *page.PoolForm) error {
+func (p *Portal) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *poolpage.Form) error {
 	v, err := p.pooling().Pool(r.Context(), a, name)
 	if err != nil {
 		return err
@@ -65,23 +66,23 @@ func (p *Portal) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, s
 		return err
 	}
 	if form == nil {
-		form = &page.PoolForm{Count: strconv.Itoa(v.Count), MaxAge: page.AgeField(v.MaxAge)}
+		form = &poolpage.Form{Count: strconv.Itoa(v.Count), MaxAge: poolpage.AgeField(v.MaxAge)}
 	}
 	f := p.adminFrame(r, v.Name)
 	if v.Making+v.Leaving+v.Promised > 0 {
 		f.Refresh = 5
 	}
-	p.render(w, r, status, page.PoolShowPage(f, page.PoolShow{Now: p.now(), Pool: v, Receipt: receipt, Form: *form}))
+	p.render(w, r, status, poolpage.ShowPage(f, poolpage.Show{Now: p.now(), Pool: v, Receipt: receipt, Form: *form}))
 	return nil
 }
 
 // poolRequest reads a form of pools. Fields that cannot be read are an error with the field.
-func poolRequest(r *http.Request) (q app.PoolRequest, in page.PoolForm, err error) {
+func poolRequest(r *http.Request) (q app.PoolRequest, in poolpage.Form, err error) {
 	if err := form(r); err != nil {
 		return q, in, err
 	}
 	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	in = page.PoolForm{Name: text("name"), Hardware: text("hardware"), Image: text("image"), Provider: text("provider"), Zone: text("zone"), Count: text("count"), MaxAge: text("max_age")}
+	in = poolpage.Form{Name: text("name"), Hardware: text("hardware"), Image: text("image"), Provider: text("provider"), Zone: text("zone"), Count: text("count"), MaxAge: text("max_age")}
 	q = app.PoolRequest{Name: in.Name, Hardware: in.Hardware, Image: in.Image, Provider: in.Provider, Zone: in.Zone, Mode: app.PoolMode(text("mode"))}
 	if in.Count != "" {
 		n, err := strconv.Atoi(in.Count)
@@ -101,7 +102,7 @@ func poolRequest(r *http.Request) (q app.PoolRequest, in page.PoolForm, err erro
 }
 
 // complain shows what was wrong beside its field; what belongs to no field of the form is given back.
-func poolComplaint(in *page.PoolForm, err error) (int, error) {
+func poolComplaint(in *poolpage.Form, err error) (int, error) {
 	e := app.AsError(err)
 	if e.Code != app.EInvalid && e.Code != app.EConflict && e.Code != app.EQuota {
 		return 0, err
@@ -167,7 +168,7 @@ func (p *Portal) poolDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	f := p.adminFrame(r, "Delete "+v.Name)
-	p.render(w, r, http.StatusOK, page.PoolDeletePage(f, v))
+	p.render(w, r, http.StatusOK, poolpage.DeletePage(f, v))
 	return nil
 }
 

@@ -79,9 +79,9 @@ type Ledger interface {
 	// Events gives at most limit entries of the feed after a number, oldest first.
 	Events(ctx context.Context, a app.Actor, cluster string, after int64, limit int) ([]app.Event, error)
 	Logs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error)
-	// Watch wakes the reader of changed whenever events or log lines of the cluster were written; several may come as
-	// one. Stop ends it and may be called twice.
-	Watch(a app.Actor, cluster string) (changed <-chan struct{}, stop func())
+	// Watch wakes the reader of changed whenever the topic wakes, such as when events or log lines of a cluster were written; several may come as one.
+	// Stop ends it and may be called twice.
+	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // Explainer is a power that a Muster may have: to say why a request has no layout, and what would make one possible. A

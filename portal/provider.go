@@ -8,7 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	fleetpage "muster/portal/fleet"
 )
 
 // Accounting is a power that a Muster may have: to ask accounts of providers what they would do. A portal without it has no pages of it.
@@ -33,7 +33,7 @@ func (p *Portal) providerCheck(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.ProviderCheckPage(p.catalogFrame(r, "Check of "+name), found))
+	p.render(w, r, http.StatusOK, fleetpage.ProviderCheckPage(p.catalogFrame(r, "Check of "+name), found))
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (p *Portal) providerOffers(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.ProviderOffersPage(p.catalogFrame(r, "Offers of "+name), name, offers))
+	p.render(w, r, http.StatusOK, fleetpage.ProviderOffersPage(p.catalogFrame(r, "Offers of "+name), name, offers))
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	fleetpage "muster/portal/fleet"
 )
 
 func (p *Portal) provisionerList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -18,18 +18,18 @@ func (p *Portal) provisionerList(w http.ResponseWriter, r *http.Request, a app.A
 	}
 	f := p.adminFrame(r, "Provisioners")
 	f.Refresh, f.Live = 10, true
-	p.render(w, r, http.StatusOK, page.ProvisionerListPage(f, l))
+	p.render(w, r, http.StatusOK, fleetpage.ProvisionerListPage(f, l))
 	return nil
 }
 
-func (p *Portal) provisioners(ctx context.Context, a app.Actor) (page.ProvisionerList, error) {
+func (p *Portal) provisioners(ctx context.Context, a app.Actor) (fleetpage.ProvisionerList, error) {
 	all, err := p.provisioning().Provisioners(ctx, a)
-	return page.ProvisionerList{Now: p.now(), Provisioners: all}, err
+	return fleetpage.ProvisionerList{Now: p.now(), Provisioners: all}, err
 }
 
 func (p *Portal) provisionersLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
 	l, err := p.provisioners(ctx, a)
-	return []liveOne{{ID: "summary", HTML: page.ProvisionerSummary(l)}, {ID: "list", HTML: page.ProvisionerListPart(l)}}, err
+	return []liveOne{{ID: "summary", HTML: fleetpage.ProvisionerSummary(l)}, {ID: "list", HTML: fleetpage.ProvisionerListPart(l)}}, err
 }
 
 func (p *Portal) provisionerDrain(w http.ResponseWriter, r *http.Request, a app.Actor) error {

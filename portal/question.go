@@ -10,6 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	clusterpage "muster/portal/cluster"
+	executionpage "muster/portal/execution"
 	"muster/portal/page"
 )
 
@@ -34,22 +36,22 @@ func (p *Portal) questionList(w http.ResponseWriter, r *http.Request, a app.Acto
 const questionsShown = 50
 
 // questionPage shows the oldest questions, with what was typed into one of them.
-func (p *Portal) questionPage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *page.QuestionForm) error {
+func (p *Portal) questionPage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *executionpage.QuestionForm) error {
 	l, err := p.questions(r.Context(), a, typed)
 	if err != nil {
 		return err
 	}
 	f := p.frame(r, "Waiting for you")
 	f.At, f.Live = "questions", typed == nil
-	p.render(w, r, status, page.QuestionListPage(f, l))
+	p.render(w, r, status, executionpage.QuestionListPage(f, l))
 	return nil
 }
 
-func (p *Portal) questions(ctx context.Context, a app.Actor, typed *page.QuestionForm) (page.QuestionList, error) {
-	l := page.QuestionList{Now: p.now()}
+func (p *Portal) questions(ctx context.Context, a app.Actor, typed *executionpage.QuestionForm) (executionpage.QuestionList, error) {
+	l := executionpage.QuestionList{Now: p.now()}
 	list, err := p.questioning().Questions(ctx, a, app.QuestionQuery{})
 	for _, q := range list {
-		f := page.NewQuestionForm(q)
+		f := executionpage.NewQuestionForm(q)
 		if typed != nil && typed.ID() == f.ID() {
 			f = *typed
 		}
@@ -68,18 +70,18 @@ func (p *Portal) questions(ctx context.Context, a app.Actor, typed *page.Questio
 
 func (p *Portal) questionsLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveOne, error) {
 	l, err := p.questions(ctx, a, nil)
-	return []liveOne{{ID: "lists", HTML: page.QuestionListPart(l)}}, err
+	return []liveOne{{ID: "lists", HTML: executionpage.QuestionListPart(l)}}, err
 }
 
 // questionsOf gives the forms of a cluster's page.
-func (p *Portal) questionsOf(ctx context.Context, a app.Actor, cluster string) (forms []page.QuestionForm, err error) {
+func (p *Portal) questionsOf(ctx context.Context, a app.Actor, cluster string) (forms []executionpage.QuestionForm, err error) {
 	m := p.questioning()
 	if m == nil {
 		return nil, nil
 	}
 	list, err := m.Questions(ctx, a, app.QuestionQuery{Cluster: cluster})
 	for _, q := range list {
-		forms = append(forms, page.NewQuestionForm(q))
+		forms = append(forms, executionpage.NewQuestionForm(q))
 	}
 	return forms, err
 }
@@ -104,13 +106,13 @@ func (p *Portal) questionAnswer(w http.ResponseWriter, r *http.Request, a app.Ac
 	if refused {
 		s.Refuse = strings.TrimSpace(in.Get("refuse"))
 	}
-	f := page.QuestionForm{Question: app.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
+	f := executionpage.QuestionForm{Question: app.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
 	list, err := p.questioning().Questions(r.Context(), a, app.QuestionQuery{Cluster: cluster})
 	if err != nil {
 		return err
 	}
 	for _, q := range list {
-		if found := page.NewQuestionForm(q); found.ID() == f.ID() {
+		if found := executionpage.NewQuestionForm(q); found.ID() == f.ID() {
 			f = found
 		}
 	}
@@ -152,7 +154,7 @@ func (p *Portal) questionAnswer(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 // questionAgain shows the page on which the answer was given, with what is wrong.
-func (p *Portal) questionAgain(w http.ResponseWriter, r *http.Request, a app.Actor, cluster string, f page.QuestionForm) error {
+func (p *Portal) questionAgain(w http.ResponseWriter, r *http.Request, a app.Actor, cluster string, f executionpage.QuestionForm) error {
 	if r.PostForm.Get("back") == "questions" {
 		return p.questionPage(w, r, a, http.StatusUnprocessableEntity, &f)
 	}
@@ -176,6 +178,6 @@ func (p *Portal) questionAgain(w http.ResponseWriter, r *http.Request, a app.Act
 		}
 	}
 	frame := p.clusterFrame(r, c.View.Name)
-	p.render(w, r, http.StatusUnprocessableEntity, page.ClusterShowPage(frame, c))
+	p.render(w, r, http.StatusUnprocessableEntity, clusterpage.ShowPage(frame, c))
 	return nil
 }

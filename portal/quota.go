@@ -8,29 +8,30 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	quotapage "muster/portal/quota"
 )
 
 func (p *Portal) quotaPage(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showQuotas(w, r, a, http.StatusOK, page.QuotaForm{})
+	return p.showQuotas(w, r, a, http.StatusOK, quotapage.Form{})
 }
 
-func (p *Portal) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.QuotaForm) error {
+func (p *Portal) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form quotapage.Form) error {
 	all, err := p.money().Quotas(r.Context(), a)
 	if err != nil {
 		return err
 	}
 	f := p.adminFrame(r, "Quotas")
-	l := page.QuotaList{Now: p.now(), Quotas: all, Form: form, May: a.May("SetQuota"), MayTenant: a.May("SetTenantQuota")}
+	l := quotapage.List{Now: p.now(), Quotas: all, Form: form, May: a.May("SetQuota"), MayTenant: a.May("SetTenantQuota")}
 	if form.Scope == "" && form.Error.Message == "" {
 		l.Form = editedQuota(all, r.URL.Query())
 	}
-	p.render(w, r, status, page.QuotaListPage(f, l))
+	p.render(w, r, status, quotapage.ListPage(f, l))
 	return nil
 }
 
 // editedQuota fills the form with the quota that a link names, or with nothing.
-func editedQuota(all []app.QuotaUse, q url.Values) page.QuotaForm {
-	form := page.QuotaForm{Scope: string(app.QuotaUser), Values: map[app.Measure]string{}}
+func editedQuota(all []app.QuotaUse, q url.Values) quotapage.Form {
+	form := quotapage.Form{Scope: string(app.QuotaUser), Values: map[app.Measure]string{}}
 	for _, u := range all {
 		if string(u.Scope) != q.Get("scope") || u.Name != q.Get("name") {
 			continue
@@ -49,7 +50,7 @@ func (p *Portal) quotaSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err := form(r); err != nil {
 		return err
 	}
-	in := page.QuotaForm{Scope: r.PostForm.Get("scope"), Name: strings.TrimSpace(r.PostForm.Get("name")), Values: map[app.Measure]string{}}
+	in := quotapage.Form{Scope: r.PostForm.Get("scope"), Name: strings.TrimSpace(r.PostForm.Get("name")), Values: map[app.Measure]string{}}
 	q := app.Quota{Scope: app.QuotaScope(in.Scope), Name: in.Name}
 	if q.Scope == app.QuotaTenant || q.Scope == app.QuotaEachUser {
 		q.Name = ""
@@ -91,7 +92,7 @@ func (p *Portal) quotaDelete(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// quotaLeft is what is left for the actor, for the page of a new cluster, which is worth showing without it too.
+// Left is what is left for the actor, for the page of a new cluster, which is worth showing without it too.
 func (p *Portal) quotaLeft(r *http.Request, a app.Actor) []app.QuotaLine {
 	if p.money() == nil || !a.May("CreateCluster") {
 		return nil

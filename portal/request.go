@@ -12,7 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	policypage "muster/portal/policy"
 )
 
 // Requesting is a power that a Muster may have: requests that policies decide on and people approve. A portal without it makes
@@ -70,14 +70,14 @@ func (p *Portal) requestList(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	frame := p.frame(r, "Requests")
 	frame.At, frame.Live = "requests", true
-	p.render(w, r, http.StatusOK, page.RequestListPage(frame, l))
+	p.render(w, r, http.StatusOK, policypage.RequestListPage(frame, l))
 	return nil
 }
 
 // requests reads a page of the list.
-func (p *Portal) requests(ctx context.Context, a app.Actor, at *url.URL) (page.RequestList, error) {
+func (p *Portal) requests(ctx context.Context, a app.Actor, at *url.URL) (policypage.RequestList, error) {
 	q := at.Query()
-	l := page.RequestList{Now: p.now(), All: q.Get("view") == "all", Actor: a}
+	l := policypage.RequestList{Now: p.now(), All: q.Get("view") == "all", Actor: a}
 	f := app.RequestFilter{View: app.RequestsMine, Limit: pageOfRequests + 1}
 	if l.All {
 		f.View = app.RequestsAll
@@ -99,11 +99,11 @@ func (p *Portal) requests(ctx context.Context, a app.Actor, at *url.URL) (page.R
 
 func (p *Portal) requestsLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
 	l, err := p.requests(ctx, a, at)
-	return []liveOne{{ID: "waits", HTML: page.RequestListSummary(l)}, {ID: "lists", HTML: page.RequestListPart(l)}}, err
+	return []liveOne{{ID: "waits", HTML: policypage.RequestListSummary(l)}, {ID: "lists", HTML: policypage.RequestListPart(l)}}, err
 }
 
 func (p *Portal) requestShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showRequest(w, r, a, http.StatusOK, page.RequestForm{})
+	return p.showRequest(w, r, a, http.StatusOK, policypage.RequestForm{})
 }
 
 // requestBack leads from where a form was answered to the request itself, for those who load that page again.
@@ -117,7 +117,7 @@ func (p *Portal) requestBack(w http.ResponseWriter, r *http.Request, _ app.Actor
 }
 
 // showRequest shows a request, with what was typed into its forms where that could not be done.
-func (p *Portal) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.RequestForm) error {
+func (p *Portal) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form policypage.RequestForm) error {
 	id, err := requestID(r)
 	if err != nil {
 		return err
@@ -128,12 +128,12 @@ func (p *Portal) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	f := p.frame(r, "Request "+strconv.FormatInt(id, 10))
 	f.At, f.Live = "requests", status == http.StatusOK
-	p.render(w, r, status, page.RequestShowPage(f, s))
+	p.render(w, r, status, policypage.RequestShowPage(f, s))
 	return nil
 }
 
 // requestPage reads a request for its page.
-func (p *Portal) requestPage(ctx context.Context, a app.Actor, id int64, form page.RequestForm) (s page.RequestShow, err error) {
+func (p *Portal) requestPage(ctx context.Context, a app.Actor, id int64, form policypage.RequestForm) (s policypage.RequestShow, err error) {
 	q, err := p.requesting().Request(ctx, a, id)
 	if err != nil {
 		return s, err
@@ -142,7 +142,7 @@ func (p *Portal) requestPage(ctx context.Context, a app.Actor, id int64, form pa
 	if err != nil {
 		return s, err
 	}
-	return page.NewRequestShow(q, a, form, p.now(), (&clusterForm{catalog: c}).title), nil
+	return policypage.NewRequestShow(q, a, form, p.now(), (&clusterForm{catalog: c}).title), nil
 }
 
 func (p *Portal) requestLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
@@ -150,14 +150,14 @@ func (p *Portal) requestLive(ctx context.Context, a app.Actor, at *url.URL) ([]l
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.requestPage(ctx, a, id, page.RequestForm{})
+	s, err := p.requestPage(ctx, a, id, policypage.RequestForm{})
 	if err != nil {
 		return nil, err
 	}
-	parts := []liveOne{{ID: "request-head", HTML: page.RequestHead(s)}, {ID: "request-forms", HTML: page.RequestForms(s)}, {ID: "request-ways", HTML: page.RequestWays(s)},
-		{ID: "request-facts", HTML: page.RequestFacts(s)}}
+	parts := []liveOne{{ID: "request-head", HTML: policypage.RequestHead(s)}, {ID: "request-forms", HTML: policypage.RequestForms(s)}, {ID: "request-ways", HTML: policypage.RequestWays(s)},
+		{ID: "request-facts", HTML: policypage.RequestFacts(s)}}
 	if len(s.Needs) > 0 {
-		parts = append(parts, liveOne{ID: "approvals", HTML: page.RequestApprovals(s)})
+		parts = append(parts, liveOne{ID: "approvals", HTML: policypage.RequestApprovals(s)})
 	}
 	return parts, nil
 }
@@ -173,7 +173,7 @@ func requestNumber(text string) (int64, error) {
 }
 
 // requestAct carries out what a form of a request's page asks for, and leads back to it.
-func (p *Portal) requestAct(act func(ctx context.Context, a app.Actor, id int64, form page.RequestForm) error) memberHandler {
+func (p *Portal) requestAct(act func(ctx context.Context, a app.Actor, id int64, form policypage.RequestForm) error) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if err := form(r); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (p *Portal) requestAct(act func(ctx context.Context, a app.Actor, id int64,
 			return err
 		}
 		in := r.PostForm
-		typed := page.RequestForm{Act: in.Get("act"), Reason: in.Get("reason"), PlanHash: in.Get("plan_hash"), Size: strings.TrimSpace(in.Get("size")), Lease: strings.TrimSpace(in.Get("lease"))}
+		typed := policypage.RequestForm{Act: in.Get("act"), Reason: in.Get("reason"), PlanHash: in.Get("plan_hash"), Size: strings.TrimSpace(in.Get("size")), Lease: strings.TrimSpace(in.Get("lease"))}
 		err = act(r.Context(), a, id, typed)
 		e := app.AsError(err)
 		switch {
@@ -200,7 +200,7 @@ func (p *Portal) requestAct(act func(ctx context.Context, a app.Actor, id int64,
 	}
 }
 
-func (p *Portal) requestReview(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+func (p *Portal) requestReview(ctx context.Context, a app.Actor, id int64, f policypage.RequestForm) error {
 	v := app.ReviewRequest{Verdict: app.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
 	if v.Verdict == app.VerdictConditions {
 		var err error
@@ -234,17 +234,17 @@ func parseSpan(text, field string) (time.Duration, error) {
 	return d, nil
 }
 
-func (p *Portal) requestConfirm(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+func (p *Portal) requestConfirm(ctx context.Context, a app.Actor, id int64, f policypage.RequestForm) error {
 	_, err := p.requesting().Confirm(ctx, a, id, f.PlanHash)
 	return err
 }
 
-func (p *Portal) requestWithdraw(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+func (p *Portal) requestWithdraw(ctx context.Context, a app.Actor, id int64, f policypage.RequestForm) error {
 	_, err := p.requesting().Withdraw(ctx, a, id, f.Reason)
 	return err
 }
 
-func (p *Portal) requestBreakGlass(ctx context.Context, a app.Actor, id int64, f page.RequestForm) error {
+func (p *Portal) requestBreakGlass(ctx context.Context, a app.Actor, id int64, f policypage.RequestForm) error {
 	_, err := p.requesting().BreakGlass(ctx, a, id, f.PlanHash, f.Reason)
 	return err
 }

@@ -14,18 +14,19 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	resourcepage "muster/portal/resource"
 )
 
 // resourcesOnPage is how many resources a page shows.
 const resourcesOnPage = 50
 
 func (p *Portal) resourceList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showResources(w, r, a, http.StatusOK, page.ResourceForm{Stage: true})
+	return p.showResources(w, r, a, http.StatusOK, resourcepage.Form{Stage: true})
 }
 
-func (p *Portal) showResources(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form page.ResourceForm) error {
+func (p *Portal) showResources(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form resourcepage.Form) error {
 	q := r.URL.Query()
-	l := page.ResourceList{Now: p.now(), Form: form, Search: clip(strings.TrimSpace(q.Get("search")), 100)}
+	l := resourcepage.List{Now: p.now(), Form: form, Search: clip(strings.TrimSpace(q.Get("search")), 100)}
 	var more bool
 	var err error
 	if l.Types, err = p.resourcing().ResourceTypes(r.Context(), a); err != nil {
@@ -41,7 +42,7 @@ func (p *Portal) showResources(w http.ResponseWriter, r *http.Request, a app.Act
 	if l.Sync, err = p.resourcing().SyncResources(r.Context(), a, app.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
 		return err
 	}
-	p.render(w, r, status, page.ResourceListPage(p.adminFrame(r, "Resources"), l))
+	p.render(w, r, status, resourcepage.ListPage(p.adminFrame(r, "Resources"), l))
 	return nil
 }
 
@@ -57,15 +58,15 @@ func (p *Portal) resourceShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return errNoSuchPage
 	}
-	return p.showResource(w, r, a, http.StatusOK, id, page.ResourceForm{Stage: true})
+	return p.showResource(w, r, a, http.StatusOK, id, resourcepage.Form{Stage: true})
 }
 
-func (p *Portal) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id app.ResourceID, form page.ResourceForm) error {
+func (p *Portal) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id app.ResourceID, form resourcepage.Form) error {
 	info, err := p.resourcing().Resource(r.Context(), a, id)
 	if err != nil {
 		return err
 	}
-	p.render(w, r, status, page.ResourceShowPage(p.adminFrame(r, info.Name), page.ResourceShow{Now: p.now(), Resource: info, Form: form}))
+	p.render(w, r, status, resourcepage.ShowPage(p.adminFrame(r, info.Name), resourcepage.Show{Now: p.now(), Resource: info, Form: form}))
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (p *Portal) resourceDiff(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return errNoSuchPage
 	}
-	d := page.ResourceDiff{}
+	d := resourcepage.Diff{}
 	if d.Resource, err = p.resourcing().Resource(r.Context(), a, id); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (p *Portal) resourceDiff(w http.ResponseWriter, r *http.Request, a app.Acto
 	if d.Diff, err = p.resourcing().DiffResource(r.Context(), a, id, from, to); err != nil {
 		return err
 	}
-	p.render(w, r, http.StatusOK, page.ResourceDiffPage(p.adminFrame(r, d.Resource.Name), d))
+	p.render(w, r, http.StatusOK, resourcepage.DiffPage(p.adminFrame(r, d.Resource.Name), d))
 	return nil
 }
 
@@ -113,7 +114,7 @@ func (p *Portal) resourcePush(w http.ResponseWriter, r *http.Request, a app.Acto
 		io.Reader
 		io.Closer
 	}{steady{http.MaxBytesReader(w, body, 1<<50), rc}, body}
-	form, here, err := page.ResourceForm{}, false, error(nil)
+	form, here, err := resourcepage.Form{}, false, error(nil)
 	done := false
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -164,7 +165,7 @@ func (p *Portal) resourcePush(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-func (p *Portal) pushPart(ctx context.Context, a app.Actor, form page.ResourceForm, file string, content io.Reader) (app.ResourceVersion, error) {
+func (p *Portal) pushPart(ctx context.Context, a app.Actor, form resourcepage.Form, file string, content io.Reader) (app.ResourceVersion, error) {
 	id, err := resourceOf(form.Type, form.Name)
 	if err != nil {
 		return app.ResourceVersion{}, err
@@ -190,7 +191,7 @@ func resourceOf(kind, name string) (app.ResourceID, error) {
 }
 
 // resourceComplaint shows the form again with what was wrong.
-func (p *Portal) resourceComplaint(w http.ResponseWriter, r *http.Request, a app.Actor, form page.ResourceForm, here bool, err error, fields []string) error {
+func (p *Portal) resourceComplaint(w http.ResponseWriter, r *http.Request, a app.Actor, form resourcepage.Form, here bool, err error, fields []string) error {
 	e := app.AsError(err)
 	status := http.StatusUnprocessableEntity
 	switch e.Code {
@@ -222,7 +223,7 @@ func (p *Portal) resourceImport(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	in := page.ResourceForm{Stage: true, ImportTo: text("import_name"), Git: text("git"), Ref: text("ref"), Folder: text("folder"), Secret: text("secret")}
+	in := resourcepage.Form{Stage: true, ImportTo: text("import_name"), Git: text("git"), Ref: text("ref"), Folder: text("folder"), Secret: text("secret")}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	id, err := resourceOf(text("import_type"), in.ImportTo)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/portal/page"
+	homepage "muster/portal/home"
 )
 
 // searchShown is how many of each kind a search shows.
@@ -22,7 +22,7 @@ func (p *Portal) search(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	if n := []rune(q); len(n) > 100 {
 		q = string(n[:100])
 	}
-	s := page.Search{Query: q}
+	s := homepage.Search{Query: q}
 	if q != "" {
 		if err := p.find(r.Context(), a, &s); err != nil {
 			return err
@@ -34,19 +34,19 @@ func (p *Portal) search(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	}
 	f := p.frame(r, "Search")
 	f.At, f.Sought = "search", q
-	p.render(w, r, http.StatusOK, page.SearchPage(f, s))
+	p.render(w, r, http.StatusOK, homepage.SearchPage(f, s))
 	return nil
 }
 
 // find fills a search. Of each kind, what has exactly that name or id comes first.
-func (p *Portal) find(ctx context.Context, a app.Actor, s *page.Search) error {
+func (p *Portal) find(ctx context.Context, a app.Actor, s *homepage.Search) error {
 	q := s.Query
 	same := func(name string) bool { return strings.EqualFold(name, q) }
-	hit := func(kind *page.Hits, path, name, about string, exact bool) {
-		h := page.Hit{Path: path, Name: name, About: about, Exact: exact}
+	hit := func(kind *homepage.Hits, path, name, about string, exact bool) {
+		h := homepage.Hit{Path: path, Name: name, About: about, Exact: exact}
 		at := len(kind.Hits)
 		if exact {
-			at = slices.IndexFunc(append(kind.Hits, page.Hit{}), func(x page.Hit) bool { return !x.Exact })
+			at = slices.IndexFunc(append(kind.Hits, homepage.Hit{}), func(x homepage.Hit) bool { return !x.Exact })
 		}
 		if kind.Hits = slices.Insert(kind.Hits, at, h); len(kind.Hits) > searchShown {
 			kind.Hits, kind.More = kind.Hits[:searchShown], true
@@ -57,7 +57,7 @@ func (p *Portal) find(ctx context.Context, a app.Actor, s *page.Search) error {
 	if err != nil {
 		return err
 	}
-	clusters := page.Hits{Kind: "Clusters", All: "/clusters?q=" + url.QueryEscape(q)}
+	clusters := homepage.Hits{Kind: "Clusters", All: "/clusters?q=" + url.QueryEscape(q)}
 	all := found.Clusters
 	// One that is gone is found by its id, and one among very many by its name.
 	for _, f := range []app.ClusterFilter{{Name: q}, {IDs: []string{strings.ToLower(q)}, Deleted: true}} {
@@ -80,7 +80,7 @@ func (p *Portal) find(ctx context.Context, a app.Actor, s *page.Search) error {
 		if err != nil {
 			return err
 		}
-		kind := page.Hits{Kind: "Templates", All: "/templates"}
+		kind := homepage.Hits{Kind: "Templates", All: "/templates"}
 		names := make([]string, 0, len(c.Templates))
 		for name := range c.Templates {
 			names = append(names, name)
@@ -99,7 +99,7 @@ func (p *Portal) find(ctx context.Context, a app.Actor, s *page.Search) error {
 		if err != nil {
 			return err
 		}
-		kind := page.Hits{Kind: "People", All: "/admin/users?search=" + url.QueryEscape(q)}
+		kind := homepage.Hits{Kind: "People", All: "/admin/users?search=" + url.QueryEscape(q)}
 		for _, u := range users {
 			hit(&kind, "/admin/users/"+url.PathEscape(u.Name), u.Name, strings.Trim(u.FullName+" · "+string(u.Role), " ·"), same(u.Name))
 		}
@@ -110,7 +110,7 @@ func (p *Portal) find(ctx context.Context, a app.Actor, s *page.Search) error {
 		switch app.CodeOf(err) {
 		case "":
 			path := "/requests/" + strconv.FormatInt(id, 10)
-			s.Kinds = append(s.Kinds, page.Hits{Kind: "Requests", Hits: []page.Hit{{Path: path, Name: "Request " + strconv.FormatInt(id, 10), About: string(one.Status) + " · of " + one.Requester, Exact: true}}})
+			s.Kinds = append(s.Kinds, homepage.Hits{Kind: "Requests", Hits: []homepage.Hit{{Path: path, Name: "Request " + strconv.FormatInt(id, 10), About: string(one.Status) + " · of " + one.Requester, Exact: true}}})
 		case app.ENotFound, app.EForbidden:
 		default:
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -95,7 +96,7 @@ func (p *Portal) showPending(w http.ResponseWriter, r *http.Request, status int,
 	if err != nil {
 		return p.pendingOver(w, r, s, err)
 	}
-	in := page.Pending{User: s.User}
+	in := identitypage.Pending{User: s.User}
 	if in.Factor, err = p.askFactor(r, s.Tenant, s.User, have); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (p *Portal) showPending(w http.ResponseWriter, r *http.Request, status int,
 	}
 	f := p.frame(r, "Second factor")
 	f.Actor, f.Scripts = nil, keyScripts(in.Factor.Options)
-	p.render(w, r, status, page.PendingPage(f, in))
+	p.render(w, r, status, identitypage.PendingPage(f, in))
 	return nil
 }
 
@@ -152,7 +153,7 @@ func (p *Portal) pendingFinish(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askFactor is what a form asks for from an account that has such second factors.
-func (p *Portal) askFactor(r *http.Request, tenant, user string, have app.SecondFactors) (ask page.FactorAsk, err error) {
+func (p *Portal) askFactor(r *http.Request, tenant, user string, have app.SecondFactors) (ask identitypage.FactorAsk, err error) {
 	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(app.FactorApp)
 	if !have.Has(app.FactorKey) || !p.keysPossible(r) {
 		return ask, nil
@@ -202,22 +203,22 @@ func keyScripts(options string) []string {
 }
 
 func (p *Portal) factorList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showFactors(w, r, a, http.StatusOK, page.SecondFactors{})
+	return p.showFactors(w, r, a, http.StatusOK, identitypage.SecondFactors{})
 }
 
 // adding is how long people take to name and touch a new key. The proof of who they are is asked for before, since an answer of a key is good only once.
 const adding = 2 * time.Minute
 
-func (p *Portal) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in page.SecondFactors) (err error) {
+func (p *Portal) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in identitypage.SecondFactors) (err error) {
 	if in.SecondFactors, err = p.accounts().SecondFactors(r.Context(), a); err != nil {
 		return err
 	}
 	switch {
 	case p.keys == nil:
 	case !p.keysPossible(r):
-		in.KeysNeed = page.KeysNeedName
+		in.KeysNeed = identitypage.KeysNeedName
 	case !a.Fresh(p.now(), app.FreshWithin-adding):
-		in.KeysNeed = page.KeysNeedProof
+		in.KeysNeed = identitypage.KeysNeedProof
 	default:
 		var state []byte
 		if in.Options, state, err = p.keys.StartAdd(p.origin(r), homeOf(a), a.User, in.Factors); err != nil {
@@ -226,7 +227,7 @@ func (p *Portal) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor
 		p.sessions.Put(r.Context(), keyChallenge, state)
 	}
 	in.Must, in.Now, in.Done = a.MustAddFactor, p.now(), p.sessions.PopString(r.Context(), keyDone)
-	p.render(w, r, status, page.SecondFactorPage(p.accountFrame(r, "Second factor", in.Options), in))
+	p.render(w, r, status, identitypage.SecondFactorPage(p.accountFrame(r, "Second factor", in.Options), in))
 	return nil
 }
 
@@ -246,8 +247,8 @@ func (p *Portal) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, st
 	if err != nil {
 		return err
 	}
-	in := page.NewApp{User: a.User, Issuer: "Muster " + p.host(r), Secret: secret, Code: r.PostForm.Get("code"), Complaint: wrong}
-	p.render(w, r, status, page.NewAppPage(p.accountFrame(r, "Authenticator app", ""), in))
+	in := identitypage.NewApp{User: a.User, Issuer: "Muster " + p.host(r), Secret: secret, Code: r.PostForm.Get("code"), Complaint: wrong}
+	p.render(w, r, status, identitypage.NewAppPage(p.accountFrame(r, "Authenticator app", ""), in))
 	return nil
 }
 
@@ -284,7 +285,7 @@ func (p *Portal) factorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Acto
 		codes, err = p.accounts().AddSecurityKey(r.Context(), a, name, record)
 	}
 	if e := app.AsError(err); err != nil && (e.Field == "name" || e.Code == app.EConflict) {
-		return p.showFactors(w, r, a, statusOf(err), page.SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
+		return p.showFactors(w, r, a, statusOf(err), identitypage.SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
 	}
 	if err != nil {
 		return err
@@ -299,13 +300,13 @@ func (p *Portal) factorAdded(w http.ResponseWriter, r *http.Request, codes []str
 		if err := p.sessions.RenewToken(r.Context()); err != nil {
 			return err
 		}
-		return p.showCodes(w, r, page.Codes{Codes: codes, First: true, Next: p.sessions.PopString(r.Context(), keyNext)})
+		return p.showCodes(w, r, identitypage.Codes{Codes: codes, First: true, Next: p.sessions.PopString(r.Context(), keyNext)})
 	}
 	return p.peopleDone(w, r, done, factorsPath)
 }
 
-func (p *Portal) showCodes(w http.ResponseWriter, r *http.Request, c page.Codes) error {
-	p.render(w, r, http.StatusOK, page.CodesPage(p.accountFrame(r, "Recovery codes", ""), c))
+func (p *Portal) showCodes(w http.ResponseWriter, r *http.Request, c identitypage.Codes) error {
+	p.render(w, r, http.StatusOK, identitypage.CodesPage(p.accountFrame(r, "Recovery codes", ""), c))
 	return nil
 }
 
@@ -324,7 +325,7 @@ func (p *Portal) factorCodes(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	return p.showCodes(w, r, page.Codes{Codes: codes})
+	return p.showCodes(w, r, identitypage.Codes{Codes: codes})
 }
 
 func (p *Portal) userResetFactor(w http.ResponseWriter, r *http.Request, a app.Actor) error {

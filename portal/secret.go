@@ -7,7 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	auditpage "muster/portal/audit"
 )
 
 func (p *Portal) secretList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -21,12 +21,12 @@ func (p *Portal) showSecrets(w http.ResponseWriter, r *http.Request, a app.Actor
 		return err
 	}
 	f := p.adminFrame(r, "Secrets")
-	l := page.SecretList{Now: p.now(), Secrets: all, Name: name}
+	l := auditpage.SecretList{Now: p.now(), Secrets: all, Name: name}
 	status := http.StatusOK
 	if problem != nil {
 		l.Problem, status = strings.TrimSpace(problem.Message+" "+problem.Hint), statusOf(problem)
 	}
-	p.render(w, r, status, page.SecretListPage(f, l))
+	p.render(w, r, status, auditpage.SecretListPage(f, l))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -23,7 +24,7 @@ func (p *Portal) userSignIns(w http.ResponseWriter, r *http.Request, a app.Actor
 		return err
 	}
 	f := p.adminFrame(r, "Sign-ins of "+user)
-	p.render(w, r, http.StatusOK, page.UserSignInsPage(f, user, page.Account{Actor: a, Sessions: sessions, Identities: identities, Labels: p.labels(), Now: p.now(),
+	p.render(w, r, http.StatusOK, identitypage.UserSignInsPage(f, user, identitypage.Account{Actor: a, Sessions: sessions, Identities: identities, Labels: p.labels(), Now: p.now(),
 		Done: p.sessions.PopString(r.Context(), keyDone)}))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -19,7 +20,7 @@ func (p *Portal) signInShow(w http.ResponseWriter, r *http.Request) error {
 	case app.CodeOf(err) != app.EUnauthorized:
 		return err
 	}
-	in := page.SignIn{Tenant: r.URL.Query().Get("tenant"), Next: next}
+	in := identitypage.SignIn{Tenant: r.URL.Query().Get("tenant"), Next: next}
 	if q := r.URL.Query().Get("out"); q != "" {
 		in.Notice = "You are signed out."
 		if at := p.provider(q); at != nil {
@@ -31,21 +32,21 @@ func (p *Portal) signInShow(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showSignIn shows the page where people sign in, with what is to be said once.
-func (p *Portal) showSignIn(w http.ResponseWriter, r *http.Request, status int, in page.SignIn) {
+func (p *Portal) showSignIn(w http.ResponseWriter, r *http.Request, status int, in identitypage.SignIn) {
 	if why := p.sessions.PopString(r.Context(), keyWhy); in.Notice == "" {
 		in.Notice = why
 	}
 	for _, e := range p.elsewhere {
-		in.Elsewhere = append(in.Elsewhere, page.Elsewhere{Label: e.Label(), Path: "/signin/" + e.Name()})
+		in.Elsewhere = append(in.Elsewhere, identitypage.Elsewhere{Label: e.Label(), Path: "/signin/" + e.Name()})
 	}
-	p.render(w, r, status, page.SignInPage(p.frame(r, "Sign in"), in))
+	p.render(w, r, status, identitypage.SignInPage(p.frame(r, "Sign in"), in))
 }
 
 func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := form(r); err != nil {
 		return err
 	}
-	in := page.SignIn{
+	in := identitypage.SignIn{
 		Tenant: strings.TrimSpace(r.PostForm.Get("tenant")),
 		User:   strings.TrimSpace(r.PostForm.Get("user")),
 		Next:   local(r.PostForm.Get("next")),

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -199,7 +200,7 @@ func (p *Portal) tenantAsk(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, "/signin", http.StatusSeeOther)
 		return nil
 	}
-	p.render(w, r, http.StatusOK, page.ChooseTenantPage(p.frame(r, "Choose a tenant"), c.Subject))
+	p.render(w, r, http.StatusOK, identitypage.ChooseTenantPage(p.frame(r, "Choose a tenant"), c.Subject))
 	return nil
 }
 
@@ -239,6 +240,6 @@ func (p *Portal) signInTrouble(w http.ResponseWriter, r *http.Request, next stri
 		return err
 	}
 	p.log.InfoContext(r.Context(), "a sign-in did not work", "error", err, "reason", e.Reason, "from", address(r), "request", requestOf(r.Context()).id)
-	p.showSignIn(w, r, a.status, page.SignIn{Next: next, Trouble: page.Complaint{Message: e.Message, Hint: e.Hint}})
+	p.showSignIn(w, r, a.status, identitypage.SignIn{Next: next, Trouble: page.Complaint{Message: e.Message, Hint: e.Hint}})
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -44,12 +45,12 @@ func (p *Portal) stepUpAsk(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return p.showStepUp(w, r, a, http.StatusOK, p.stepUpPage(w, r, local(r.URL.Query().Get("next"))))
 }
 
-func (p *Portal) stepUpPage(w http.ResponseWriter, r *http.Request, next string) page.StepUp {
+func (p *Portal) stepUpPage(w http.ResponseWriter, r *http.Request, next string) identitypage.StepUp {
 	f := p.formOf(w, r, false)
-	return page.StepUp{Next: next, Kept: f != nil && f.Back == next}
+	return identitypage.StepUp{Next: next, Kept: f != nil && f.Back == next}
 }
 
-func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s page.StepUp) error {
+func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s identitypage.StepUp) error {
 	if at := p.provider(p.cameBy(r)); at != nil {
 		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
 	} else {
@@ -63,7 +64,7 @@ func (p *Portal) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor,
 	}
 	f := p.frame(r, "Is it you?")
 	f.Scripts = keyScripts(s.Factor.Options)
-	p.render(w, r, status, page.StepUpPage(f, s))
+	p.render(w, r, status, identitypage.StepUpPage(f, s))
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/portal/page"
+	identitypage "muster/portal/identity"
 )
 
 // A form that asks for a proof is kept until the proof is there, so that nobody has to write it twice. It is in the session of whoever sent
@@ -129,12 +129,12 @@ func (p *Portal) stepUpContinue(w http.ResponseWriter, r *http.Request, _ app.Ac
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return nil
 	}
-	shown := page.KeptForm{To: f.To, Back: f.Back}
+	shown := identitypage.KeptForm{To: f.To, Back: f.Back}
 	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
 		for _, v := range f.Fields[name] {
-			shown.Fields = append(shown.Fields, page.KeptField{Name: name, Value: v})
+			shown.Fields = append(shown.Fields, identitypage.KeptField{Name: name, Value: v})
 		}
 	}
-	p.render(w, r, http.StatusOK, page.KeptFormPage(p.frame(r, "Continue"), shown))
+	p.render(w, r, http.StatusOK, identitypage.KeptFormPage(p.frame(r, "Continue"), shown))
 	return nil
 }

@@ -109,7 +109,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("lines that the page has are sent again: %s", e.data)
 	}
 	r.close()
-	eventually(t, func() bool { return s.f.watching(id) == 0 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 
 	t.Run("who was away is told what was missed", func(t *testing.T) {
 		s.f.advance(id, 2)
@@ -149,7 +149,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("a stranger's stream answers %d", a.status)
 		}
 	})
-	eventually(t, func() bool { return s.f.watching(id) == 0 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 }
 
 // TestLiveIsCoalesced changes things much faster than a page is told.
@@ -188,7 +188,7 @@ func TestStreamsEndAtClose(t *testing.T) {
 	polled := make(chan seen, 1)
 	poll := s.request("GET", "/api/v1/clusters/"+id+"/events?after=9999&wait=30", "", "Authorization", "Bearer token-of-ada")
 	go func() { polled <- s.do(poll) }()
-	eventually(t, func() bool { return s.f.watching(id) == 3 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 3 })
 	_ = s.p.Close()
 	_ = s.p.Close()
 	for _, r := range []*reader{page, api} {
@@ -205,7 +205,7 @@ func TestStreamsEndAtClose(t *testing.T) {
 	if a := <-polled; strings.TrimSpace(a.body) != `{"events":[]}` {
 		t.Errorf("the long poll answers %s", a.body)
 	}
-	eventually(t, func() bool { return s.f.watching(id) == 0 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 	s.get("/clusters").reads(http.StatusOK, "lake")
 }
 
@@ -292,7 +292,7 @@ func TestAPIEvents(t *testing.T) {
 		got := make(chan seen, 1)
 		r := s.request("GET", fmt.Sprintf("/api/v1/clusters/%s/events?after=%d&wait=20", id, last), "", "Authorization", "Bearer token-of-ada")
 		go func() { got <- s.do(r) }()
-		eventually(t, func() bool { return s.f.watching(id) == 1 })
+		eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 1 })
 		s.f.advance(id, 1)
 		if l := as[eventList](<-got, 200); len(l.Events) != 1 || l.Events[0].Done != 4 {
 			t.Errorf("the poll answers %+v", l)
@@ -325,7 +325,7 @@ func TestAPIEvents(t *testing.T) {
 			t.Errorf("a Last-Event-ID that is no number answers %d", a.status)
 		}
 	})
-	eventually(t, func() bool { return s.f.watching(id) == 0 })
+	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 }
 
 // TestStreamsOutliveDeadlines runs on a server whose deadlines are for requests that end.

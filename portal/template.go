@@ -7,7 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	"muster/portal/page"
+	templatepage "muster/portal/template"
 )
 
 // templateShow tells all about a template. With from and to, which are numbers of versions, it compares those two; else the
@@ -18,7 +18,7 @@ func (p *Portal) templateShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
 	}
-	v := page.TemplateShow{Now: p.now(), Name: name, Versions: versions}
+	v := templatepage.Show{Now: p.now(), Name: name, Versions: versions}
 	switch view, gone := t.Template(r.Context(), a, name); {
 	case gone == nil:
 		v.View = &view
@@ -35,7 +35,7 @@ func (p *Portal) templateShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	}
 	f := p.frame(r, name)
 	f.At = "templates"
-	p.render(w, r, http.StatusOK, page.TemplateShowPage(f, v))
+	p.render(w, r, http.StatusOK, templatepage.ShowPage(f, v))
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"muster/app"
-	"muster/portal/page"
+	templatepage "muster/portal/template"
 )
 
 // Pricing is a power that a Muster may have: to say what the smallest cluster of each template costs per hour. Those of which that is
@@ -33,14 +33,14 @@ func (p *Portal) templateList(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	l := page.NewTemplateList(c, r.URL.Query(), p.prices(r, a), a.May("CreateCluster"))
+	l := templatepage.NewList(c, r.URL.Query(), p.prices(r, a), a.May("CreateCluster"))
 	if r.Header.Get("HX-Request") != "" {
-		p.render(w, r, http.StatusOK, page.TemplateListPart(l))
+		p.render(w, r, http.StatusOK, templatepage.ListPart(l))
 		return nil
 	}
 	f := p.frame(r, "Templates")
 	f.At, f.Htmx, f.Styles = "templates", true, userStyles
-	p.render(w, r, http.StatusOK, page.TemplateListPage(f, l))
+	p.render(w, r, http.StatusOK, templatepage.ListPage(f, l))
 	return nil
 }
 

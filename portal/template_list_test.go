@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/portal/page"
+	templatepage "muster/portal/template"
 )
 
 // priced is a fake with templates that also knows what they cost; where it is broken, it does not.
@@ -125,10 +125,10 @@ func TestTemplatesWithoutPrices(t *testing.T) {
 }
 
 func TestSigilsDiffer(t *testing.T) {
-	seen := map[page.Sigil]int{}
+	seen := map[templatepage.Sigil]int{}
 	for _, name := range []string{"web", "hadoop", "single", "spark", "db", "kafka", "redis", "queue", "lamp", "mean"} {
-		g := page.SigilOf(name)
-		if g != page.SigilOf(name) {
+		g := templatepage.SigilOf(name)
+		if g != templatepage.SigilOf(name) {
 			t.Fatal("the same name has two signs")
 		}
 		seen[g]++

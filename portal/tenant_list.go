@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
@@ -63,17 +64,17 @@ func (p *Portal) tenantSwitch(w http.ResponseWriter, r *http.Request, a app.Acto
 }
 
 func (p *Portal) tenantList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showTenants(w, r, http.StatusOK, a, page.TenantList{})
+	return p.showTenants(w, r, http.StatusOK, a, identitypage.TenantList{})
 }
 
-func (p *Portal) showTenants(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l page.TenantList) error {
+func (p *Portal) showTenants(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l identitypage.TenantList) error {
 	var err error
 	if l.Tenants, err = p.tenancy().Tenants(r.Context(), a); err != nil {
 		return err
 	}
 	l.Now, l.Here, l.Home, l.Done = p.now(), a.Tenant, cmp.Or(a.Home, a.Tenant), p.sessions.PopString(r.Context(), keyDone)
 	f := p.adminFrame(r, "Tenants")
-	p.render(w, r, status, page.TenantListPage(f, l))
+	p.render(w, r, status, identitypage.TenantListPage(f, l))
 	return nil
 }
 
@@ -82,7 +83,7 @@ func (p *Portal) tenantSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 		return err
 	}
 	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	typed := page.TenantForm{Name: get("name"), About: get("about"), Slots: get("slots"), From: get("from"), Admin: get("admin")}
+	typed := identitypage.TenantForm{Name: get("name"), About: get("about"), Slots: get("slots"), From: get("from"), Admin: get("admin")}
 	fresh := r.PostForm.Get("new") == "yes"
 	slots, err := 0, error(nil)
 	if typed.Slots != "" {
@@ -106,7 +107,7 @@ func (p *Portal) tenantSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	case err != nil:
 		return p.tenantAgain(w, r, a, typed, fresh, err)
 	case password != "":
-		return p.showOnce(w, r, page.Once{Title: typed.Name + " is there", Text: "Give " + typed.Admin + " this password. It must be changed at the first sign-in to " + typed.Name + ".",
+		return p.showOnce(w, r, identitypage.Once{Title: typed.Name + " is there", Text: "Give " + typed.Admin + " this password. It must be changed at the first sign-in to " + typed.Name + ".",
 			Label: "One-time password", Secret: password, Back: "/admin/tenants", Called: "Back to the tenants"})
 	case fresh:
 		return p.peopleDone(w, r, "The tenant "+typed.Name+" is there. Act in it to make its first admin.", "/admin/tenants")
@@ -114,7 +115,7 @@ func (p *Portal) tenantSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return p.peopleDone(w, r, "The tenant "+typed.Name+" was changed.", "/admin/tenants")
 }
 
-func (p *Portal) tenantAgain(w http.ResponseWriter, r *http.Request, a app.Actor, typed page.TenantForm, fresh bool, err error) error {
+func (p *Portal) tenantAgain(w http.ResponseWriter, r *http.Request, a app.Actor, typed identitypage.TenantForm, fresh bool, err error) error {
 	known, ok := mendable(err)
 	if !ok {
 		return err
@@ -123,7 +124,7 @@ func (p *Portal) tenantAgain(w http.ResponseWriter, r *http.Request, a app.Actor
 	if slices.Contains([]string{"name", "about", "slots", "from", "admin.name"}, known.Field) {
 		typed.Field = known.Field
 	}
-	l := page.TenantList{Open: typed.Name, Form: typed}
+	l := identitypage.TenantList{Open: typed.Name, Form: typed}
 	if fresh {
 		l.Open = "+"
 	}

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
 func (p *Portal) tokenList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showTokens(w, r, http.StatusOK, a, page.TokenForm{Days: strconv.Itoa(app.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
+	return p.showTokens(w, r, http.StatusOK, a, identitypage.TokenForm{Days: strconv.Itoa(app.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
 }
 
-func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed page.TokenForm) error {
+func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed identitypage.TokenForm) error {
 	if !a.May("CreateRobotToken") {
 		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Your own tokens are on your account page."}
 	}
@@ -26,7 +27,7 @@ func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, 
 	if err != nil {
 		return err
 	}
-	l := page.TokenList{Now: p.now(), Tokens: tokens, Form: typed, Done: p.sessions.PopString(r.Context(), keyDone),
+	l := identitypage.TokenList{Now: p.now(), Tokens: tokens, Form: typed, Done: p.sessions.PopString(r.Context(), keyDone),
 		Scopes: slices.DeleteFunc(app.ScopesOf(app.RoleRobot), func(s app.Scope) bool { return s == app.ScopeRead })}
 	for _, u := range robots {
 		if !u.Disabled() {
@@ -34,7 +35,7 @@ func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, 
 		}
 	}
 	f := p.adminFrame(r, "API tokens")
-	p.render(w, r, status, page.TokenListPage(f, l))
+	p.render(w, r, status, identitypage.TokenListPage(f, l))
 	return nil
 }
 
@@ -42,7 +43,7 @@ func (p *Portal) robotTokenCreate(w http.ResponseWriter, r *http.Request, a app.
 	if err := form(r); err != nil {
 		return err
 	}
-	typed := page.TokenForm{User: r.PostForm.Get("user"), Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days")),
+	typed := identitypage.TokenForm{User: r.PostForm.Get("user"), Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days")),
 		Scopes: r.PostForm["scope"]}
 	n := app.NewAPIToken{User: typed.User, Label: typed.Label}
 	for _, s := range typed.Scopes {
@@ -70,7 +71,7 @@ func (p *Portal) robotTokenCreate(w http.ResponseWriter, r *http.Request, a app.
 		}
 		return p.showTokens(w, r, statusOf(err), a, typed)
 	}
-	return p.showOnce(w, r, page.Once{Title: "A token for " + t.User, Text: "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
+	return p.showOnce(w, r, identitypage.Once{Title: "A token for " + t.User, Text: "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
 		Label: "Token", Secret: secret, Back: "/admin/tokens", Called: "Back to the tokens"})
 }
 

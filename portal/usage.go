@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/portal/page"
+	quotapage "muster/portal/quota"
 )
 
 type usageInput struct {
@@ -82,7 +83,7 @@ func usageFilter(q url.Values) (f app.UsageFilter, err error) {
 
 func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
-	v := page.Usage{Now: p.now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
+	v := quotapage.Usage{Now: p.now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
 	if !q.Has("by") {
 		q.Set("by", string(app.UsageByTemplate))
 		if v.Everybody {
@@ -133,10 +134,10 @@ func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		fr.Scripts = []string{"home.js"}
 	}
 	if part && status == http.StatusOK {
-		p.render(w, r, status, page.UsageSums(v))
+		p.render(w, r, status, quotapage.UsageSums(v))
 		return nil
 	}
-	p.render(w, r, status, page.UsagePage(fr, v))
+	p.render(w, r, status, quotapage.UsagePage(fr, v))
 	return nil
 }
 

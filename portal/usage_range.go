@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/portal/page"
+	quotapage "muster/portal/quota"
 )
 
 // Forecast is a power that a Muster may have: what is still to come this month.
@@ -19,9 +19,9 @@ type Forecast interface {
 func rangeDays(name string, now time.Time) (from, to string) {
 	month := app.MonthOf(now)
 	switch name {
-	case page.LastMonth:
+	case quotapage.LastMonth:
 		return app.MonthOf(month.Start.Add(-time.Hour)).Start.Format(time.DateOnly), month.Start.AddDate(0, 0, -1).Format(time.DateOnly)
-	case page.LastDays:
+	case quotapage.LastDays:
 		return now.UTC().AddDate(0, 0, -6).Format(time.DateOnly), ""
 	}
 	return month.Start.Format(time.DateOnly), ""
@@ -30,9 +30,9 @@ func rangeDays(name string, now time.Time) (from, to string) {
 // usageRange finds out which range is asked for, and writes its days where they were not typed.
 func usageRange(q url.Values, now time.Time) (name string, err error) {
 	if name = q.Get("range"); name == "" && q.Get("from") == "" && q.Get("to") == "" {
-		name = page.ThisMonth
+		name = quotapage.ThisMonth
 	}
-	for _, r := range page.UsageRanges {
+	for _, r := range quotapage.UsageRanges {
 		from, to := rangeDays(r.Name, now)
 		if name == r.Name {
 			q.Set("from", from)
@@ -50,9 +50,9 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 }
 
 // ahead gives the forecast that belongs to what is shown; nil where there is none.
-func (p *Portal) ahead(ctx context.Context, a app.Actor, v page.Usage) (*app.UsageAhead, error) {
+func (p *Portal) ahead(ctx context.Context, a app.Actor, v quotapage.Usage) (*app.UsageAhead, error) {
 	f, can := p.muster.(Forecast)
-	if !can || v.Range != page.ThisMonth {
+	if !can || v.Range != quotapage.ThisMonth {
 		return nil, nil
 	}
 	look := f.UsageAhead

@@ -9,12 +9,13 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
+	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
 func (p *Portal) userList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
-	l := page.UserList{Now: p.now(), Search: strings.TrimSpace(q.Get("q")), Role: q.Get("role"), Done: p.sessions.PopString(r.Context(), keyDone)}
+	l := identitypage.UserList{Now: p.now(), Search: strings.TrimSpace(q.Get("q")), Role: q.Get("role"), Done: p.sessions.PopString(r.Context(), keyDone)}
 	if len(l.Search) > 100 {
 		return &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long to search for."}
 	}
@@ -31,12 +32,12 @@ func (p *Portal) userList(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		l.Required = t.RequireSecondFactor
 	}
 	f := p.adminFrame(r, "Users")
-	p.render(w, r, http.StatusOK, page.UserListPage(f, l))
+	p.render(w, r, http.StatusOK, identitypage.UserListPage(f, l))
 	return nil
 }
 
 func (p *Portal) userNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	e := page.UserEdit{New: true}
+	e := identitypage.UserEdit{New: true}
 	if e.User.Role = app.Role(r.URL.Query().Get("role")); !e.User.Role.Known() {
 		e.User.Role = app.RoleUser
 	}
@@ -54,20 +55,20 @@ func (p *Portal) userCreate(w http.ResponseWriter, r *http.Request, a app.Actor)
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: app.Role(r.PostForm.Get("role")), Groups: r.PostForm["group"]}
 	v, password, err := p.people().CreateUser(r.Context(), a, n)
 	if err != nil {
-		e := page.UserEdit{New: true, User: app.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
+		e := identitypage.UserEdit{New: true, User: app.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
 		return p.userAgain(w, r, a, e, err)
 	}
 	if password == "" {
 		return p.peopleDone(w, r, "The robot "+v.Name+" is there. Make it a token.", "/admin/tokens#new")
 	}
-	return p.showOnce(w, r, page.Once{Title: v.Name + " is there", Text: "Give " + v.Name + " this password. It must be changed at the first sign-in to " + v.Tenant + ".",
+	return p.showOnce(w, r, identitypage.Once{Title: v.Name + " is there", Text: "Give " + v.Name + " this password. It must be changed at the first sign-in to " + v.Tenant + ".",
 		Label: "One-time password", Secret: password, Back: "/admin/users", Called: "Back to the users"})
 }
 
 // showOnce shows a secret, this once.
-func (p *Portal) showOnce(w http.ResponseWriter, r *http.Request, o page.Once) error {
+func (p *Portal) showOnce(w http.ResponseWriter, r *http.Request, o identitypage.Once) error {
 	f := p.adminFrame(r, o.Title)
-	p.render(w, r, http.StatusOK, page.OncePage(f, o))
+	p.render(w, r, http.StatusOK, identitypage.OncePage(f, o))
 	return nil
 }
 
@@ -79,7 +80,7 @@ func (p *Portal) peopleDone(w http.ResponseWriter, r *http.Request, text, to str
 }
 
 // userAgain shows the form again, with what is wrong beside it; what no form can mend is a page of its own.
-func (p *Portal) userAgain(w http.ResponseWriter, r *http.Request, a app.Actor, e page.UserEdit, err error) error {
+func (p *Portal) userAgain(w http.ResponseWriter, r *http.Request, a app.Actor, e identitypage.UserEdit, err error) error {
 	known, ok := mendable(err)
 	if !ok {
 		return err
@@ -104,7 +105,7 @@ func mendable(err error) (*app.Error, bool) {
 }
 
 // showUser completes the form of an account with what can be chosen.
-func (p *Portal) showUser(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e page.UserEdit) error {
+func (p *Portal) showUser(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e identitypage.UserEdit) error {
 	groups, err := p.people().Groups(r.Context(), a)
 	if err != nil {
 		return err
@@ -123,12 +124,12 @@ func (p *Portal) showUser(w http.ResponseWriter, r *http.Request, status int, a 
 		title = e.User.Name
 	}
 	f := p.adminFrame(r, title)
-	p.render(w, r, status, page.UserEditPage(f, e))
+	p.render(w, r, status, identitypage.UserEditPage(f, e))
 	return nil
 }
 
 // rolesFor are the roles that an actor may choose for an account; the use case has the last word.
-func rolesFor(a app.Actor, e page.UserEdit) (roles []app.Role) {
+func rolesFor(a app.Actor, e identitypage.UserEdit) (roles []app.Role) {
 	for i, r := range app.Roles {
 		switch {
 		case !e.New && r == e.User.Role: // it stays what it is
@@ -147,7 +148,7 @@ func (p *Portal) userShow(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	return p.showUser(w, r, http.StatusOK, a, page.UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled()})
+	return p.showUser(w, r, http.StatusOK, a, identitypage.UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled()})
 }
 
 func (p *Portal) userChange(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -169,7 +170,7 @@ func (p *Portal) userChange(w http.ResponseWriter, r *http.Request, a app.Actor)
 		if role.Known() {
 			v.Role = role
 		}
-		return p.userAgain(w, r, a, page.UserEdit{User: v, Checked: groups, Disabled: disabled}, err)
+		return p.userAgain(w, r, a, identitypage.UserEdit{User: v, Checked: groups, Disabled: disabled}, err)
 	}
 	return p.peopleDone(w, r, changed.Name+" was changed.", "/admin/users/"+url.PathEscape(changed.Name))
 }
@@ -180,7 +181,7 @@ func (p *Portal) userReset(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err != nil {
 		return err
 	}
-	return p.showOnce(w, r, page.Once{Title: "A new password for " + name, Text: "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
+	return p.showOnce(w, r, identitypage.Once{Title: "A new password for " + name, Text: "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
 		Label: "One-time password", Secret: password, Back: "/admin/users/" + url.PathEscape(name), Called: "Back to " + name})
 }
 
@@ -192,7 +193,7 @@ func (p *Portal) userDelete(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	e := page.UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled(), Field: "delete", Transfer: strings.TrimSpace(r.PostForm.Get("transfer_to"))}
+	e := identitypage.UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled(), Field: "delete", Transfer: strings.TrimSpace(r.PostForm.Get("transfer_to"))}
 	err = errNotSure
 	if r.PostForm.Get("sure") == "yes" {
 		err = p.people().DeleteUser(r.Context(), a, v.Name, e.Transfer)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 // WorkerPath is where workers and provisioners find the server.
@@ -61,7 +62,7 @@ var _ http.Handler = (*WorkerAPI)(nil)
 type claimAnswer struct {
 	at     time.Time
 	done   chan struct{}
-	answer app.ClaimAnswer
+	answer wire.ClaimAnswer
 	err    error
 }
 
@@ -73,8 +74,8 @@ func NewWorkerAPI(o Office, log *slog.Logger, m app.Meter) *WorkerAPI {
 	// Provisioners
 	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, app.Registry.Register))
 	a.mux.Handle("POST "+WorkerPath+"beat", registryCall(a, app.Registry.Beat))
-	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r app.Registry, ctx context.Context, m app.LeaveMessage) (app.Empty, error) {
-		return app.Empty{}, r.Leave(ctx, m.ID)
+	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r app.Registry, ctx context.Context, m wire.LeaveMessage) (wire.Empty, error) {
+		return wire.Empty{}, r.Leave(ctx, m.ID)
 	}))
 
 	// Workers
@@ -194,7 +195,7 @@ func writeMessage(w http.ResponseWriter, r *http.Request, status int, answer any
 }
 
 type refusalMessage struct {
-	Error *app.ErrorMessage `json:"error"`
+	Error *wire.ErrorMessage `json:"error"`
 }
 
 // refuse says an error as it is, save for what is ours to log.
@@ -208,14 +209,14 @@ func (a *WorkerAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			a.log.WarnContext(r.Context(), "refused a worker or provisioner", "why", e.Message, "path", r.URL.Path, "from", address(r))
 		}
 	}
-	writeMessage(w, r, how.status, refusalMessage{app.MessageOf(e)})
+	writeMessage(w, r, how.status, refusalMessage{wire.MessageOf(e)})
 }
 
 // claim gives steps. What was handed out to a question is given again to the same question: its answer may have been lost,
 // and nobody would know of the steps until their claims ran out.
-func (a *WorkerAPI) claim(ctx context.Context, c app.Coordinator, m app.ClaimMessage) (app.ClaimAnswer, error) {
+func (a *WorkerAPI) claim(ctx context.Context, c app.Coordinator, m wire.ClaimMessage) (wire.ClaimAnswer, error) {
 	if m.Nonce == "" || len(m.Nonce) > 100 {
-		return app.ClaimAnswer{}, app.Errorf(app.EInvalid, "A claim needs a nonce of at most 100 letters.")
+		return wire.ClaimAnswer{}, app.Errorf(app.EInvalid, "A claim needs a nonce of at most 100 letters.")
 	}
 	key := m.Worker.Tenant + "\x00" + m.Worker.Name + "\x00" + m.Nonce
 	a.mu.Lock()
@@ -229,13 +230,13 @@ func (a *WorkerAPI) claim(ctx context.Context, c app.Coordinator, m app.ClaimMes
 	if again {
 		// The heartbeat of a claim that is not held extends nothing: asking it proves that this token may know of the worker.
 		if _, err := c.Heartbeat(ctx, m.Worker, nil); err != nil {
-			return app.ClaimAnswer{}, err
+			return wire.ClaimAnswer{}, err
 		}
 		select {
 		case <-before.done:
 			return before.answer, before.err
 		case <-ctx.Done():
-			return app.ClaimAnswer{}, ctx.Err()
+			return wire.ClaimAnswer{}, ctx.Err()
 		}
 	}
 	// A worker that goes away shall find the answer when it asks again.
@@ -263,33 +264,33 @@ func (a *WorkerAPI) forget() {
 	}
 }
 
-func packSteps(steps []*app.Assignment) (app.ClaimAnswer, error) {
-	answer := app.ClaimAnswer{Steps: make([]*app.AssignmentMessage, len(steps))}
+func packSteps(steps []*app.Assignment) (wire.ClaimAnswer, error) {
+	answer := wire.ClaimAnswer{Steps: make([]*wire.AssignmentMessage, len(steps))}
 	for i, as := range steps {
 		var err error
-		if answer.Steps[i], err = app.MessageOfAssignment(as); err != nil {
+		if answer.Steps[i], err = wire.MessageOfAssignment(as); err != nil {
 			return answer, err
 		}
 	}
 	return answer, nil
 }
 
-func workerHeartbeat(ctx context.Context, c app.Coordinator, m app.HeartbeatMessage) (app.HeartbeatAnswer, error) {
+func workerHeartbeat(ctx context.Context, c app.Coordinator, m wire.HeartbeatMessage) (wire.HeartbeatAnswer, error) {
 	d, err := c.Heartbeat(ctx, m.Worker, m.Held)
-	return app.HeartbeatAnswer{Directives: d}, err
+	return wire.HeartbeatAnswer{Directives: d}, err
 }
 
-func workerReport(ctx context.Context, c app.Coordinator, m app.ReportsMessage) (app.ReportsAnswer, error) {
+func workerReport(ctx context.Context, c app.Coordinator, m wire.ReportsMessage) (wire.ReportsAnswer, error) {
 	reports := make([]app.Report, len(m.Reports))
 	for i, r := range m.Reports {
 		reports[i] = r.Report
 		reports[i].Err = r.Err.Error()
 	}
 	done, err := c.Report(ctx, m.Worker, reports)
-	answer := app.ReportsAnswer{Answers: make([]app.ReportAnswer, len(done))}
+	answer := wire.ReportsAnswer{Answers: make([]wire.ReportAnswer, len(done))}
 	for i, d := range done {
-		next, e := app.MessageOfAssignment(d.Next)
-		answer.Answers[i] = app.ReportAnswer{Next: next, Err: app.MessageOf(d.Err)}
+		next, e := wire.MessageOfAssignment(d.Next)
+		answer.Answers[i] = wire.ReportAnswer{Next: next, Err: wire.MessageOf(d.Err)}
 		if e != nil {
 			return answer, e
 		}
@@ -297,22 +298,22 @@ func workerReport(ctx context.Context, c app.Coordinator, m app.ReportsMessage) 
 	return answer, err
 }
 
-func workerHosts(ctx context.Context, c app.Coordinator, m app.HostsMessage) (app.HostsAnswer, error) {
+func workerHosts(ctx context.Context, c app.Coordinator, m wire.HostsMessage) (wire.HostsAnswer, error) {
 	hosts, err := c.Hosts(ctx, m.Worker, m.Fence)
-	return app.HostsAnswer{Hosts: hosts}, err
+	return wire.HostsAnswer{Hosts: hosts}, err
 }
 
-func workerLog(ctx context.Context, c app.Coordinator, m app.LogMessage) (app.Empty, error) {
-	return app.Empty{}, c.Log(ctx, m.Worker, m.Lines)
+func workerLog(ctx context.Context, c app.Coordinator, m wire.LogMessage) (wire.Empty, error) {
+	return wire.Empty{}, c.Log(ctx, m.Worker, m.Lines)
 }
 
-func (a *WorkerAPI) await(ctx context.Context, c app.Coordinator, m app.AwaitMessage) (app.AwaitAnswer, error) {
+func (a *WorkerAPI) await(ctx context.Context, c app.Coordinator, m wire.AwaitMessage) (wire.AwaitAnswer, error) {
 	waiter, ok := c.(app.WorkWaiter)
 	if !ok {
-		return app.AwaitAnswer{}, errNoSuchPage
+		return wire.AwaitAnswer{}, errNoSuchPage
 	}
 	ctx, cancel := a.whileOpen(ctx)
 	defer cancel()
 	some, err := waiter.AwaitWork(ctx, m.Worker, m.Patience)
-	return app.AwaitAnswer{Work: some}, err
+	return wire.AwaitAnswer{Work: some}, err
 }

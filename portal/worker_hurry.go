@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 const (
@@ -28,18 +29,18 @@ type hurryLine struct {
 }
 
 // hurry waits until something of the worker's tenant was cancelled. A worker has one wait: a second one ends the first.
-func (a *WorkerAPI) hurry(ctx context.Context, c app.Coordinator, m app.HurryMessage) (app.HurryAnswer, error) {
+func (a *WorkerAPI) hurry(ctx context.Context, c app.Coordinator, m wire.HurryMessage) (wire.HurryAnswer, error) {
 	from, ok := c.(app.Hurrier)
 	if !ok {
-		return app.HurryAnswer{}, errNoSuchPage
+		return wire.HurryAnswer{}, errNoSuchPage
 	}
 	// A heartbeat that holds nothing proves that this token may ask for the worker.
 	if _, err := c.Heartbeat(ctx, m.Worker, nil); err != nil {
-		return app.HurryAnswer{}, err
+		return wire.HurryAnswer{}, err
 	}
 	line, next, err := a.hurryLine(from, m.Worker)
 	if err != nil {
-		return app.HurryAnswer{}, err
+		return wire.HurryAnswer{}, err
 	}
 	ctx, cancel := a.whileOpen(ctx)
 	defer cancel()
@@ -62,7 +63,7 @@ func (a *WorkerAPI) hurry(ctx context.Context, c app.Coordinator, m app.HurryMes
 	if told && ctx.Err() != nil {
 		line.missed = true
 	}
-	return app.HurryAnswer{Told: told}, nil
+	return wire.HurryAnswer{Told: told}, nil
 }
 
 // hurryLine gives the worker's line and begins a wait on it, which ends when next is closed.

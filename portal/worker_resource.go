@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 // resource streams a content to a worker that holds a step which needs it. Nothing is read of a stranger's.
@@ -23,7 +24,7 @@ func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	var m app.FetchMessage
+	var m wire.FetchMessage
 	if err := readMessage(w, r, messageLimit, &m); err != nil {
 		a.refuse(w, r, err)
 		return
@@ -50,10 +51,10 @@ func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func workerHolds(ctx context.Context, c app.Coordinator, m app.HoldMessage) (app.Empty, error) {
+func workerHolds(ctx context.Context, c app.Coordinator, m wire.HoldMessage) (wire.Empty, error) {
 	to, ok := c.(app.ResourceFetcher)
 	if !ok {
-		return app.Empty{}, errNoSuchPage
+		return wire.Empty{}, errNoSuchPage
 	}
-	return app.Empty{}, to.HoldResources(ctx, m.Worker, m.Hashes)
+	return wire.Empty{}, to.HoldResources(ctx, m.Worker, m.Hashes)
 }

@@ -4,24 +4,25 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 // round waits for a round of health checks. One whose answer is lost is due again when it is given up.
-func (a *WorkerAPI) round(ctx context.Context, c app.Coordinator, m app.RoundMessage) (app.RoundAnswer, error) {
+func (a *WorkerAPI) round(ctx context.Context, c app.Coordinator, m wire.RoundMessage) (wire.RoundAnswer, error) {
 	keeper, ok := c.(app.HealthKeeper)
 	if !ok {
-		return app.RoundAnswer{}, errNoSuchPage
+		return wire.RoundAnswer{}, errNoSuchPage
 	}
 	ctx, cancel := a.whileOpen(ctx)
 	defer cancel()
 	r, err := keeper.AwaitRound(ctx, m.Worker)
-	return app.RoundAnswer{Round: r}, err
+	return wire.RoundAnswer{Round: r}, err
 }
 
-func workerRoundEnd(ctx context.Context, c app.Coordinator, m app.RoundEndMessage) (app.Empty, error) {
+func workerRoundEnd(ctx context.Context, c app.Coordinator, m wire.RoundEndMessage) (wire.Empty, error) {
 	keeper, ok := c.(app.HealthKeeper)
 	if !ok {
-		return app.Empty{}, errNoSuchPage
+		return wire.Empty{}, errNoSuchPage
 	}
-	return app.Empty{}, keeper.ReportRound(ctx, m.Worker, m.Report)
+	return wire.Empty{}, keeper.ReportRound(ctx, m.Worker, m.Report)
 }

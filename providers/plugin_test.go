@@ -12,11 +12,7 @@ import (
 )
 
 func TestPlug(t *testing.T) {
-	t.Cleanup(func() {
-		plugged.Lock()
-		defer plugged.Unlock()
-		plugged.members, plugged.paths = nil, nil
-	})
+	t.Cleanup(func() { plugged = newHost() })
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)

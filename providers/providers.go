@@ -104,12 +104,7 @@ func joined(a, b map[string]member) map[string]member {
 
 // Names gives the names of all members, sorted.
 func Names() []string {
-	all := slices.Collect(maps.Keys(members))
-	plugged.RLock()
-	defer plugged.RUnlock()
-	for name := range plugged.members {
-		all = append(all, name)
-	}
+	all := slices.AppendSeq(plugged.Names(), maps.Keys(members))
 	slices.Sort(all)
 	return all
 }

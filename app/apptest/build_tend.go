@@ -20,7 +20,7 @@ func (t *storeTest) buildsTendedAtOnce() {
 	defer stop()
 	for range servers {
 		wg.Go(func() {
-			changed, done := b.s.Watch(app.WatchBuilds)
+			changed, done := b.s.Watch(app.BuildsTopic())
 			defer done()
 			for ctx.Err() == nil {
 				n, _, err := b.a.TendBuilds(ctx)
@@ -41,7 +41,7 @@ func (t *storeTest) buildsTendedAtOnce() {
 	// until does what workers do, until so many builds are as is asked for.
 	until := func(state app.BuildState, want int) (list []app.Build) {
 		b.Helper()
-		changed, done := b.s.Watch(app.WatchBuilds)
+		changed, done := b.s.Watch(app.BuildsTopic())
 		defer done()
 		for range 1000 {
 			b.drain()

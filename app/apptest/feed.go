@@ -7,13 +7,13 @@ import (
 )
 
 func (t *storeTest) feed() {
-	changed, stop := t.s.Watch("web-1")
+	changed, stop := t.s.Watch(app.ClusterTopic("web-1"))
 	defer stop()
-	ofTenant, stopTenant := t.s.Watch(app.WatchTenant(tenant))
+	ofTenant, stopTenant := t.s.Watch(app.TenantTopic(tenant))
 	defer stopTenant()
-	ofAll, stopAll := t.s.Watch(app.WatchEverything)
+	ofAll, stopAll := t.s.Watch(app.EverythingTopic())
 	defer stopAll()
-	elsewhere, stopElsewhere := t.s.Watch(app.WatchTenant("another"))
+	elsewhere, stopElsewhere := t.s.Watch(app.TenantTopic("another"))
 	defer stopElsewhere()
 	t.create("web", 1)
 	for of, woken := range map[string]<-chan struct{}{"the cluster": changed, "its tenant": ofTenant, "everything": ofAll} {

@@ -96,7 +96,7 @@ func (t *storeTest) registrations() {
 
 func (t *storeTest) shares() {
 	t.registered("p1", "h1", "", 4)
-	changed, stop := t.s.Watch(app.WatchShares)
+	changed, stop := t.s.Watch(app.SharesTopic())
 	defer stop()
 	l, err := t.s.Load(t.ctx)
 	t.must(err)

@@ -214,7 +214,7 @@ func TestPostgresRestarted(t *testing.T) {
 	}
 	s := open(t, p.URL("muster"))
 	defer s.Close()
-	changed, unwatch := s.Watch("quiet")
+	changed, unwatch := s.Watch(app.ClusterTopic("quiet"))
 	defer unwatch()
 	var all sync.WaitGroup
 	const each = 50

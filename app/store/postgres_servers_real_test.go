@@ -68,7 +68,7 @@ func TestPostgresServersStartAtOnce(t *testing.T) {
 func TestPostgresServersTellEachOther(t *testing.T) {
 	where := fresh(t)
 	one, two := open(t, where), open(t, where)
-	other, stopOther := two.Watch("another-1")
+	other, stopOther := two.Watch(app.ClusterTopic("another-1"))
 	defer stopOther()
 	wait := func(who string, woken <-chan struct{}) {
 		t.Helper()
@@ -91,7 +91,7 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 		drain(other)
 		drain(two.Committed())
 		name := fmt.Sprintf("web%d", i)
-		changed, stop := two.Watch(name + "-1")
+		changed, stop := two.Watch(app.ClusterTopic(name + "-1"))
 		create(name)
 		wait("who watches", changed)
 		wait("who rings", two.Committed())
@@ -109,9 +109,9 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
 	where := fresh(t)
 	one, two := open(t, where), open(t, where)
-	other, stopOther := two.Watch(app.WatchStops("t2"))
+	other, stopOther := two.Watch(app.StopsTopic("t2"))
 	defer stopOther()
-	told, stop := two.Watch(app.WatchStops("t"))
+	told, stop := two.Watch(app.StopsTopic("t"))
 	defer stop()
 	for i := 0; ; i++ {
 		op, err := one.CreateCluster(t.Context(), apptest.NewCluster("t", fmt.Sprintf("web%d", i), 1, time.Now(), apptest.Chain(1)))
@@ -220,7 +220,7 @@ func TestPostgresServersShareTheWork(t *testing.T) {
 // follow reads a cluster's feed as people do: when woken, what came after the last number, until the cluster is active. By
 // then it must have read all that there is.
 func follow(ctx context.Context, t *testing.T, s *store.Store, cluster string) {
-	changed, stop := s.Watch(cluster)
+	changed, stop := s.Watch(app.ClusterTopic(cluster))
 	defer stop()
 	var seen []app.Event
 	var last int64

@@ -70,7 +70,7 @@ func (a *Automator) take() (*process, error) {
 		p := a.idle[len(a.idle)-1]
 		a.idle = a.idle[:len(a.idle)-1]
 		select {
-		case <-p.ended:
+		case <-p.life.Ended():
 			continue
 		default:
 			a.mu.Unlock()
@@ -189,7 +189,7 @@ func (a *DryAutomator) DryRun(ctx context.Context, sh app.Shell, call app.Servic
 	}
 	result, err := a.act(ctx, sh, call, verbDryRun, paramsOf(call), out)
 	for _, text := range result.Changes {
-		changes.Add(tidy(text, 300))
+		changes.Add(program.Tidy(text, 300))
 	}
 	return changes, err
 }
@@ -220,7 +220,7 @@ func (a *Automator) act(ctx context.Context, sh app.Shell, call app.ServiceCall,
 		return result, fmt.Errorf("%s: %w", a.program.Name, err)
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return result, app.Errorf(app.EInternal, "%s: %s: the automator's program gave a result that is not what the protocol wants (%s)", a.program.Name, what, tidy(err.Error(), 200))
+		return result, app.Errorf(app.EInternal, "%s: %s: the automator's program gave a result that is not what the protocol wants (%s)", a.program.Name, what, program.Tidy(err.Error(), 200))
 	}
 	return result, nil
 }

@@ -68,7 +68,7 @@ func inquire(ctx context.Context, name, path string, env []string, log *slog.Log
 	}
 	var d descriptionLine
 	if err := json.Unmarshal(result, &d); err != nil {
-		return Program{}, app.Errorf(app.EInvalid, "its description is not what the protocol wants (%s)", tidy(err.Error(), 200))
+		return Program{}, app.Errorf(app.EInvalid, "its description is not what the protocol wants (%s)", program.Tidy(err.Error(), 200))
 	}
 	described, err := d.check(name)
 	described.Path, described.Env = path, env
@@ -89,8 +89,8 @@ func (d descriptionLine) check(name string) (Program, error) {
 	case d.Protocol < oldest || d.Protocol > newest:
 		return refuse("it speaks version %d of the protocol, and this Muster versions %d to %d", d.Protocol, oldest, newest)
 	case d.Name != name:
-		return refuse("its file is that of the automator %q, but it says that it is %q", name, tidy(d.Name, 50))
-	case tidy(d.Description, longestMessage) == "":
+		return refuse("its file is that of the automator %q, but it says that it is %q", name, program.Tidy(d.Name, 50))
+	case program.Tidy(d.Description, longestMessage) == "":
 		return refuse("it does not say in its description what it is for")
 	case len(d.Fields) > mostFields || len(d.ResourceTypes) > mostFields || len(d.Tools) > mostTools:
 		return refuse("it has more than %d fields, as many types of resources, or more than %d tools", mostFields, mostTools)
@@ -99,10 +99,10 @@ func (d descriptionLine) check(name string) (Program, error) {
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		if !fieldForm.MatchString(f.Name) || seen[f.Name] {
-			return refuse("it has a field %q, which is there twice or not of the form %s", tidy(f.Name, 80), fieldForm)
+			return refuse("it has a field %q, which is there twice or not of the form %s", program.Tidy(f.Name, 80), fieldForm)
 		}
 		seen[f.Name] = true
-		if f.Label, f.Help = tidy(f.Label, 200), tidy(f.Help, longestMessage); f.Label == "" {
+		if f.Label, f.Help = program.Tidy(f.Label, 200), program.Tidy(f.Help, longestMessage); f.Label == "" {
 			f.Label = f.Name
 		}
 		if f.Default != "" && len(f.Options) > 0 && !slices.Contains(f.Options, f.Default) {
@@ -119,23 +119,23 @@ func (d descriptionLine) check(name string) (Program, error) {
 	for i := range d.ResourceTypes {
 		r := &d.ResourceTypes[i]
 		if !typeForm.MatchString(r.Name) || seen[r.Name] || r.Format != app.FormatFile && r.Format != app.FormatArchive || r.Mode < 0 || r.Mode > 0o777 {
-			return refuse("it has a type of resources %q that cannot be: names are unique, formats are file and archive, and modes are up to 511 (0777)", tidy(r.Name, 80))
+			return refuse("it has a type of resources %q that cannot be: names are unique, formats are file and archive, and modes are up to 511 (0777)", program.Tidy(r.Name, 80))
 		}
 		seen[r.Name] = true
-		r.Label, r.Help = tidy(r.Label, 200), tidy(r.Help, longestMessage)
+		r.Label, r.Help = program.Tidy(r.Label, 200), program.Tidy(r.Help, longestMessage)
 	}
 	for _, tool := range d.Tools {
 		if !toolForm.MatchString(tool) {
-			return refuse("it needs a tool %q, which is no name of a program", tidy(tool, 80))
+			return refuse("it needs a tool %q, which is no name of a program", program.Tidy(tool, 80))
 		}
 	}
 	for _, power := range d.Powers {
 		if power != verbDryRun {
-			e := app.Errorf(app.EInvalid, "it says that it has the power %q, which there is not", tidy(power, 50))
+			e := app.Errorf(app.EInvalid, "it says that it has the power %q, which there is not", program.Tidy(power, 50))
 			e.Hint = "The only power is " + verbDryRun + "."
 			return Program{}, e
 		}
 	}
 	return Program{Name: name, DryRuns: slices.Contains(d.Powers, verbDryRun), Tools: d.Tools,
-		Descriptor: app.Descriptor{Name: name, Description: strings.TrimSpace(tidy(d.Description, longestMessage)), Fields: d.Fields, ResourceTypes: d.ResourceTypes}}, nil
+		Descriptor: app.Descriptor{Name: name, Description: strings.TrimSpace(program.Tidy(d.Description, longestMessage)), Fields: d.Fields, ResourceTypes: d.ResourceTypes}}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/program"
 	"muster/automators/internal/node"
 )
 
@@ -31,7 +32,7 @@ type hands struct {
 func (h *hands) do(ctx context.Context, m message) (any, error) {
 	params := func(into any) error {
 		if err := json.Unmarshal(m.Params, into); err != nil {
-			return &app.Error{Code: app.EInvalid, Field: "params", Message: "The params are not what the protocol wants: " + tidy(err.Error(), 200)}
+			return &app.Error{Code: app.EInvalid, Field: "params", Message: "The params are not what the protocol wants: " + program.Tidy(err.Error(), 200)}
 		}
 		return nil
 	}
@@ -51,11 +52,11 @@ func (h *hands) do(ctx context.Context, m message) (any, error) {
 	case askSay:
 		var a sayAsk
 		if err := params(&a); err == nil {
-			node.Say(h.out, tidy(a.Line, longestLog))
+			node.Say(h.out, program.Tidy(a.Line, program.LongestLog))
 		}
 		return nil, nil
 	}
-	return nil, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("There is no verb %q.", tidy(m.Verb, 50)), Hint: "The verbs are run, put and say."}
+	return nil, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("There is no verb %q.", program.Tidy(m.Verb, 50)), Hint: "The verbs are run, put and say."}
 }
 
 // run runs a command. What it says is shown, and told to the program; of one that runs once only its exit code is told, since its output may be lost.

@@ -1,16 +1,12 @@
 package executable
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"sync"
-	"time"
 
 	"muster/app"
 	"muster/app/program"
@@ -19,12 +15,9 @@ import (
 
 // process is one life of a program. It does one thing at a time; only hear and close may be called beside ask.
 type process struct {
-	cmd   *exec.Cmd
-	times times
-	in    *os.File
+	life  *program.Process
 	lines chan []byte   // what it writes; closed at the end
 	stop  chan struct{} // closed when nobody reads lines any more
-	ended chan struct{} // closed when it has ended, and all that read it
 	once  sync.Once
 
 	mu    sync.Mutex
@@ -36,121 +29,42 @@ type process struct {
 
 // start begins a life. The caller ends it with close.
 func start(path string, env []string, t times) (*process, error) {
-	cmd := exec.Command(path)
-	cmd.Env, cmd.Dir = env, "/"
-	program.Apart(cmd)
-	in, stdin, err := os.Pipe()
+	p := &process{lines: make(chan []byte), stop: make(chan struct{})}
+	_, err := program.Start(path, env, program.Times{Write: t.write, EOF: t.eof, Term: t.term}, func(life *program.Process) program.Handler {
+		p.life = life
+		return program.Handler{Line: p.read, Over: p.over, Log: p.listen}
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	stdout, out, err := os.Pipe()
-	if err != nil {
-		_ = stdin.Close()
-		return nil, err
-	}
-	defer out.Close()
-	stderr, errs, err := os.Pipe()
-	if err != nil {
-		_, _ = stdin.Close(), stdout.Close()
-		return nil, err
-	}
-	defer errs.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	if err := cmd.Start(); err != nil {
-		_, _, _ = stdin.Close(), stdout.Close(), stderr.Close()
-		return nil, err
-	}
-	p := &process{cmd: cmd, times: t, in: stdin, lines: make(chan []byte), stop: make(chan struct{}), ended: make(chan struct{})}
-	exited := make(chan struct{})
-	var readers sync.WaitGroup
-	readers.Go(func() { p.read(stdout, exited) })
-	readers.Go(func() { p.listen(stderr) })
-	go func() {
-		_ = cmd.Wait()
-		program.KillGroup(cmd) // what it started and left behind
-		close(exited)
-		soon := time.Now().Add(time.Second) // somebody else may hold its output open
-		_, _ = stdout.SetReadDeadline(soon), stderr.SetReadDeadline(soon)
-		readers.Wait()
-		_, _ = stdout.Close(), stderr.Close()
-		close(p.ended)
-	}()
-	go func() {
-		select {
-		case <-p.stop:
-		case <-exited:
-			return
-		}
-		for _, s := range []struct {
-			after time.Duration
-			kill  func(*exec.Cmd)
-		}{{t.eof, program.TermGroup}, {t.term, program.KillGroup}} {
-			after := s.after
-			if p.isBad() { // there is nothing that it could end well
-				after = 0
-			}
-			timer := time.NewTimer(after)
-			select {
-			case <-exited:
-				timer.Stop()
-				return
-			case <-timer.C:
-				s.kill(cmd)
-			}
-		}
-	}()
 	return p, nil
 }
 
-func (p *process) read(from io.Reader, exited <-chan struct{}) {
-	defer close(p.lines)
-	scan := bufio.NewScanner(from)
-	scan.Buffer(make([]byte, 64<<10), longestLine)
-	for scan.Scan() {
-		if len(scan.Bytes()) == 0 {
-			continue
-		}
-		select {
-		case p.lines <- append([]byte(nil), scan.Bytes()...):
-		case <-p.stop:
-			return
-		}
+var errStopped = errors.New("nobody reads it any more")
+
+func (p *process) read(line []byte) error {
+	select {
+	case p.lines <- bytes.Clone(line):
+		return nil
+	case <-p.stop:
+		return errStopped
 	}
-	why := errors.New("it closed its output")
-	if errors.Is(scan.Err(), bufio.ErrTooLong) {
-		why = fmt.Errorf("it wrote a line of more than %d MiB", longestLine>>20)
-	} else {
-		t := time.NewTimer(time.Second) // a pipe may tell of its end a little before
-		defer t.Stop()
-		select {
-		case <-exited:
-			why = fmt.Errorf("it ended (%s)", p.cmd.ProcessState)
-		case <-t.C:
-		}
-	}
+}
+
+func (p *process) over(why error) {
 	p.mu.Lock()
 	p.why = why
 	p.mu.Unlock()
+	close(p.lines)
 }
 
 // listen hands on the program's own log.
-func (p *process) listen(from io.Reader) {
-	r := bufio.NewReaderSize(from, longestLog)
-	for {
-		text, more, err := r.ReadLine()
-		if err != nil {
-			return
-		}
-		p.mu.Lock()
-		heard := p.heard
-		p.mu.Unlock()
-		if said := tidy(string(text), longestLog); said != "" && heard != nil {
-			heard(said)
-		}
-		for more && err == nil {
-			_, more, err = r.ReadLine()
-		}
+func (p *process) listen(text string) {
+	p.mu.Lock()
+	heard := p.heard
+	p.mu.Unlock()
+	if said := program.Tidy(text, program.LongestLog); said != "" && heard != nil {
+		heard(said)
 	}
 }
 
@@ -170,10 +84,14 @@ func (p *process) isBad() bool {
 // close ends the process, and returns when it has ended. More than once does no harm.
 func (p *process) close() {
 	p.once.Do(func() {
+		if p.isBad() { // there is nothing that it could end well
+			p.life.Kill()
+		} else {
+			p.life.End()
+		}
 		close(p.stop)
-		_ = p.in.Close()
 	})
-	<-p.ended
+	<-p.life.Ended()
 }
 
 func (p *process) write(m message) error {
@@ -181,9 +99,7 @@ func (p *process) write(m message) error {
 	if err != nil {
 		return err
 	}
-	_ = p.in.SetWriteDeadline(time.Now().Add(p.times.write))
-	_, err = p.in.Write(append(text, '\n'))
-	return err
+	return p.life.Write(append(text, '\n'))
 }
 
 // gone is the error of a program that did not answer. Whether it had an effect is unclear.
@@ -209,7 +125,7 @@ func (p *process) ask(ctx context.Context, what, verb string, params any, do fun
 	p.last++
 	id := p.last
 	if err := p.write(message{ID: id, Verb: verb, Params: raw}); err != nil {
-		return nil, gone(p.fate(err))
+		return nil, gone(p.unread())
 	}
 	for asks := 0; ; {
 		select {
@@ -217,7 +133,7 @@ func (p *process) ask(ctx context.Context, what, verb string, params any, do fun
 			return nil, endOf(ctx)
 		case line, ok := <-p.lines:
 			if !ok {
-				return nil, gone(p.fate(nil))
+				return nil, gone(p.ending())
 			}
 			m, err := readMessage(line)
 			if err == nil && m.Verb == "" && m.ID != id {
@@ -264,32 +180,20 @@ func (p *process) serve(ctx context.Context, m message, do func(ctx context.Cont
 		return err
 	}
 	if err := p.write(answer); err != nil {
-		return gone(p.fate(err))
+		return gone(p.unread())
 	}
 	return nil
 }
 
-// fate says how the process ended, where that is known.
-func (p *process) fate(otherwise error) error {
-	if otherwise != nil { // it may have ended because of that, and be heard of in a moment
-		t := time.NewTimer(time.Second)
-		defer t.Stop()
-	wait:
-		for {
-			select {
-			case _, ok := <-p.lines:
-				if !ok {
-					break wait
-				}
-			case <-t.C:
-				return errors.New("it does not read what it is asked")
-			}
-		}
-	}
+// ending says why nothing more is read.
+func (p *process) ending() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why
 }
+
+// unread says why what was written was not taken.
+func (p *process) unread() error { return p.life.Fate("it does not read what it is asked") }
 
 // endOf is the error of a context that has ended.
 func endOf(ctx context.Context) error {

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/program"
 	"muster/automators/internal/node"
 )
 
@@ -38,13 +36,11 @@ const (
 
 // Limits of what a program may say.
 const (
-	longestLine    = 16 << 20 // of standard output
-	longestLog     = 4 << 10  // of standard error and of say; the rest of the line is left out
-	longestMessage = 2000     // of an error
-	longestCommand = 1 << 20  // of a command line
-	longestInput   = 8 << 20  // of a command's input, and of a file
-	longestOutput  = 1 << 20  // of what a command said, on either output
-	mostAsks       = 10_000   // of one action
+	longestMessage = 2000    // of an error
+	longestCommand = 1 << 20 // of a command line
+	longestInput   = 8 << 20 // of a command's input, and of a file
+	longestOutput  = 1 << 20 // of what a command said, on either output
+	mostAsks       = 10_000  // of one action
 	mostFields     = 200
 	mostTools      = 50
 )
@@ -205,11 +201,11 @@ var codes = []app.Code{app.EInvalid, app.EScript, app.ENotFound, app.EConflict, 
 // err makes an error of what a program says went wrong, in the words of what was asked: "web install".
 // The words of a tool that failed are last, where the program has none of its own.
 func (f *failure) err(what string, last *node.LastLine) *app.Error {
-	e := &app.Error{Code: f.Code, Reason: tidy(f.Reason, 100), Message: tidy(f.Message, longestMessage), Hint: tidy(f.Hint, longestMessage), Field: tidy(f.Field, 200)}
+	e := &app.Error{Code: f.Code, Reason: program.Tidy(f.Reason, 100), Message: program.Tidy(f.Message, longestMessage), Hint: program.Tidy(f.Hint, longestMessage), Field: program.Tidy(f.Field, 200)}
 	switch {
 	case !slices.Contains(codes, f.Code):
 		e.Code = app.EInternal
-		e.Message = fmt.Sprintf("the automator's program gave the code %q, which is not one of the protocol's: %s", tidy(string(f.Code), 50), e.Message)
+		e.Message = fmt.Sprintf("the automator's program gave the code %q, which is not one of the protocol's: %s", program.Tidy(string(f.Code), 50), e.Message)
 	case e.Message == "" && e.Code != app.EScript:
 		e.Message = "the automator's program says no more than " + string(e.Code)
 	}
@@ -224,24 +220,6 @@ func (f *failure) err(what string, last *node.LastLine) *app.Error {
 		e.Message = what + ": " + e.Message
 	}
 	return e
-}
-
-// tidy takes control characters out of a text, and cuts it.
-func tidy(text string, most int) string {
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
-			return ' '
-		}
-		return r
-	}, text))
-	if len(text) > most {
-		cut := most
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	return text
 }
 
 // times are how long a program may take where nobody else says so.

@@ -106,7 +106,7 @@ func (r *rig) close() {
 
 // await waits until the latest operation of a cluster has ended well.
 func (r *rig) await(ctx context.Context, tenant, cluster string) (app.Operation, error) {
-	changed, stop := r.store.Watch(cluster)
+	changed, stop := r.store.Watch(app.ClusterTopic(cluster))
 	defer stop()
 	for {
 		ops, err := r.store.Operations(ctx, tenant, cluster)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/program"
 	"muster/automators"
 )
 
@@ -17,7 +18,7 @@ func automatorListCommand(c *cli) *cobra.Command {
 	var tooling automatorConfig
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the automators of this program, and those in programs of their own; no server is needed", Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left automators.Plugin) {
+			err := tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {
 				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {

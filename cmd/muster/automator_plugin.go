@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/app/program"
 	"muster/automators"
 	"muster/automators/chef"
 )
@@ -58,7 +59,7 @@ func (a *automatorConfig) complete(lookup func(string) (string, bool)) {
 }
 
 // plug configures the family, and adds the programs to it. Said is told of each that is left out: others go on without it.
-func (a *automatorConfig) plug(ctx context.Context, log *slog.Logger, said func(automators.Plugin)) error {
+func (a *automatorConfig) plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
 	a.complete(os.LookupEnv)
 	var settings automators.Settings
 	for _, text := range a.Chef {

@@ -11,8 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
-	"muster/automators"
-	"muster/providers"
+	"muster/app/program"
 )
 
 func catalogCommand(c *cli) *cobra.Command {
@@ -39,13 +38,13 @@ func catalogLintCommand(c *cli) *cobra.Command {
 			"Of a single file the catalog around it is read too, and only what is wrong with the file is said.",
 		Example: "  muster catalog lint examples/catalog\n  muster catalog lint examples/catalog/nginx.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := plugins.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left providers.Plugin) {
+			err := plugins.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {
 				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err
 			}
-			err = tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left automators.Plugin) {
+			err = tooling.plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {
 				line(c.stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {

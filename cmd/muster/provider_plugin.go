@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/app/program"
 	"muster/providers"
 )
 
@@ -45,7 +46,7 @@ func (p *pluginConfig) complete(lookup func(string) (string, bool)) {
 }
 
 // plug adds the programs' types to those of the family. Said is told of each that is left out: others go on without it.
-func (p *pluginConfig) plug(ctx context.Context, log *slog.Logger, said func(providers.Plugin)) error {
+func (p *pluginConfig) plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
 	p.complete(os.LookupEnv)
 	if p.Dir == "" {
 		return nil

@@ -31,7 +31,7 @@ type Store interface {
 	EndDelivery(ctx context.Context, e app.DeliveryEnd) error
 	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 	ForgetDeliveries(ctx context.Context, now time.Time) error
-	Watch(cluster string) (changed <-chan struct{}, stop func())
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // Deliverer carries out what is queued. Two of them at once do no harm: each delivery is claimed.
@@ -51,7 +51,7 @@ type done struct{ tenant string }
 
 // Run works until ctx ends; what is being sent then is given a moment, and is else sent again by whoever leads next.
 func (d *Deliverer) Run(ctx context.Context) {
-	changed, stop := d.Store.Watch(app.WatchNotices)
+	changed, stop := d.Store.Watch(app.NoticesTopic())
 	defer stop()
 	ended := make(chan done, most)
 	busy, under := map[string]int{}, 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/wire"
 )
 
 // refusal reads a problem document (RFC 9457) with our members; anything else is judged by its status.
@@ -25,7 +26,7 @@ func refusal(resp *http.Response, body []byte) error {
 		e.Message += fmt.Sprintf("; %s: %s", more.Location, more.Message)
 	}
 	if e.Code == "" {
-		e.Code = codeOfStatus(resp.StatusCode)
+		e.Code = wire.CodeOfStatus(resp.StatusCode)
 	}
 	if e.Message == "" {
 		e.Message = "the server answered " + resp.Status
@@ -37,26 +38,4 @@ func refusal(resp *http.Response, body []byte) error {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
-}
-
-func codeOfStatus(status int) app.Code {
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return app.EInvalid
-	case http.StatusUnauthorized:
-		return app.EUnauthorized
-	case http.StatusForbidden:
-		return app.EForbidden
-	case http.StatusNotFound:
-		return app.ENotFound
-	case http.StatusConflict:
-		return app.EConflict
-	case http.StatusRequestEntityTooLarge:
-		return app.ETooLarge
-	case http.StatusTooManyRequests:
-		return app.ERateLimit
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return app.ETransient
-	}
-	return app.EInternal
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -133,3 +134,44 @@ func NodeMark(n app.Node) string {
 	}
 	return string(app.StepWaiting)
 }
+
+// SafeLink is a build's own address where a browser may be led there.
+func SafeLink(url string) string {
+	if strings.HasPrefix(url, "https://") {
+		return url
+	}
+	return ""
+}
+
+func UpperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Shorten cuts a text that has no room.
+func Shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// Counted puts a number before its noun.
+func Counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// Amount2 writes a number with two digits, or more where it is small.
+func Amount2(x float64) string {
+	if x > 0 && x < 0.1 {
+		return strconv.FormatFloat(x, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+func Decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

@@ -2,9 +2,6 @@ package page
 
 import (
 	"math"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,97 +50,6 @@ func TestSizes(t *testing.T) {
 		}
 		if c.Allows(4) != (c.refusal == "") || c.refusal != "" && c.Refusal(4) != c.refusal {
 			t.Errorf("%v allows 4: %v, and refuses it with %q", c.SizeRange, c.Allows(4), c.Refusal(4))
-		}
-	}
-}
-
-func TestSentence(t *testing.T) {
-	now := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
-	op := func(k app.OperationKind, s app.OperationStatus) []app.Operation {
-		return []app.Operation{{Kind: k, Status: s, Done: 14, Total: 42, StartedAt: now.Add(-time.Minute), Expected: 3 * time.Minute}}
-	}
-	for _, c := range []struct {
-		name string
-		view app.ClusterView
-		want string
-	}{
-		{"creating", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
-			"Being created: 14 of 42 steps done, about 2 min left."},
-		{"waiting", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
-			"Waiting for the operation before it to end."},
-		{"stopping", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
-			"Stopping: no new step begins, and running ones are told to end."},
-		{"active", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
-			"Everything is as it was asked for. The lease ends in 21 h."},
-		{"failed", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
-			"The create failed after 14 of 42 steps."},
-		{"a failed delete", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},
-			"The delete failed after 14 of 42 steps."},
-		{"cancelled", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationCancelled)},
-			"The create was cancelled after 14 of 42 steps."},
-		{"paused", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
-			"Paused after 14 of 42 steps. Resume lets it go on."},
-		{"rolling back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
-			"Being rolled back: 14 of 42 steps done, about 2 min left."},
-		{"about to be rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
-			Operations: []app.Operation{{Kind: app.OperationCreate, Status: app.OperationFailed, OnFailure: app.FailureRollBack, Done: 3, Total: 9}}},
-			"The create stopped after 3 of 9 steps and will be rolled back."},
-		{"rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
-			Operations: op(app.OperationRollBack, app.OperationSucceeded)}, "Rolled back: every machine was given back 3 h ago."},
-		{"deleted", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
-			"Gone: every machine was given back 3 h ago."},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			show := ClusterShow{Now: now, View: c.view, Steps: []app.Step{{State: app.StepWaiting, Rank: 2 * time.Minute}}}
-			if got := show.Sentence(); got != c.want {
-				t.Errorf("it says %q, not %q", got, c.want)
-			}
-		})
-	}
-}
-
-func TestSSH(t *testing.T) {
-	c := ClusterShow{View: app.ClusterView{Cluster: app.Cluster{ID: "x1"}}}
-	for _, k := range []struct {
-		node app.Node
-		want string
-	}{
-		{app.Node{}, ""},
-		{app.Node{Addresses: map[string]string{app.AddressAccess: "10.1.0.4"}}, "ssh -i muster-x1.pem root@10.1.0.4"},
-		{app.Node{Addresses: map[string]string{app.AddressBind: "10.1.0.4"}, SSHUser: "debian", SSHPort: 2222}, "ssh -i muster-x1.pem -p 2222 debian@10.1.0.4"},
-		{app.Node{Addresses: map[string]string{app.AddressAccess: "10.1.0.4"}, Status: app.NodeDeleted}, ""},
-	} {
-		if got := c.SSH(k.node); got != k.want {
-			t.Errorf("the line is %q, not %q", got, k.want)
-		}
-	}
-}
-
-func TestLinksThatBrowsersMayFollow(t *testing.T) {
-	c := ClusterShow{View: app.ClusterView{Links: []app.Link{
-		{Label: "good", URL: "http://10.0.0.1:8080/ui/"}, {Label: "script", URL: "javascript:alert(1)"}, {Label: "half", URL: "http://"}, {Label: "local", URL: "/clusters"},
-	}}}
-	got := c.links()
-	if len(got) != 1 || got[0].Label != "good" {
-		t.Errorf("the links are %v", got)
-	}
-	if h := linkHost(got[0].URL); h != "10.0.0.1:8080/ui" {
-		t.Errorf("its host is shown as %q", h)
-	}
-}
-
-// Every kind of notice has words on the pages, and a line in the docs.
-func TestEveryKindOfNoticeIsExplained(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/notices.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range append(slices.Clone(app.NoticeKinds), app.NoticeTest) {
-		if word := noticeWord(k); word == string(k) && k != app.NoticeTest {
-			t.Errorf("pages call notices of kind %s %q", k, word)
-		}
-		if !strings.Contains(string(docs), "\n| `"+string(k)+"` | ") {
-			t.Errorf("docs/notices.md has no line for the kind %s", k)
 		}
 	}
 }

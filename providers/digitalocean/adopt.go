@@ -16,7 +16,7 @@ import (
 // Adopt gives a droplet other tags and another name, and puts it behind its new cluster's firewall. Tags are put on one after the other: the firewall's
 // comes first, and the others count from when the last of them is there.
 func (c *cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
-	release, err := c.locks.take(ctx, intentKey(spec.Tags))
+	release, err := c.locks.Lock(ctx, intentKey(spec.Tags))
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 		return app.Machine{}, err
 	}
 	key := intentKey(spec.Tags)
-	release, err := c.locks.take(ctx, key)
+	release, err := c.locks.Lock(ctx, key)
 	if err != nil {
 		return app.Machine{}, err
 	}

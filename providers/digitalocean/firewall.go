@@ -34,7 +34,7 @@ func (c *cloud) ensureFirewall(ctx context.Context, spec app.MachineSpec) error 
 	if err != nil {
 		return err
 	}
-	release, err := c.locks.take(ctx, wanted.Name)
+	release, err := c.locks.Lock(ctx, wanted.Name)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (c *cloud) deleteFirewall(ctx context.Context, uuid string) error {
 	if err != nil {
 		return err
 	}
-	release, err := c.locks.take(ctx, f.Name)
+	release, err := c.locks.Lock(ctx, f.Name)
 	if err != nil {
 		return err
 	}

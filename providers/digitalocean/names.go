@@ -25,7 +25,7 @@ func (c *cloud) NameZone() string { return c.zone }
 
 // SetName implements app.Namer.
 func (c *cloud) SetName(ctx context.Context, m app.Machine) error {
-	release, err := c.locks.take(ctx, "name "+m.Hostname)
+	release, err := c.locks.Lock(ctx, "name "+m.Hostname)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/providers/internal/account"
+	"muster/providers/internal/keylock"
 )
 
 // cloud is one account.
@@ -18,7 +19,7 @@ type cloud struct {
 	settings
 	raw    account.Settings
 	api    *godo.Client
-	locks  locks
+	locks  keylock.Locks
 	timing timing
 
 	mu   sync.Mutex

@@ -137,7 +137,7 @@ func (e *engine) Create(ctx context.Context, spec app.MachineSpec) (app.Machine,
 	if err != nil {
 		return app.Machine{}, err
 	}
-	release, err := e.locks.take(ctx, o.name)
+	release, err := e.locks.Lock(ctx, o.name)
 	if err != nil {
 		return app.Machine{}, err
 	}

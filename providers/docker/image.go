@@ -70,7 +70,7 @@ func (e *engine) turn(ctx context.Context, name string) (func(), error) {
 		app.Tell(ctx, app.StreamSystem, "Another machine's step is fetching the image "+name+"; waiting for it.")
 	})
 	defer told.Stop()
-	return e.images.take(ctx, name)
+	return e.images.Lock(ctx, name)
 }
 
 // pulled pulls an image that the engine does not have, where the account allows it; else that is EInvalid.

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/providers/internal/account"
+	"muster/providers/internal/keylock"
 )
 
 // engine is one Docker Engine.
@@ -17,8 +18,8 @@ type engine struct {
 	settings
 	raw    account.Settings
 	api    *client.Client
-	locks  locks
-	images locks
+	locks  keylock.Locks
+	images keylock.Locks
 	agree  atomic.Bool // on a version of the API
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/program"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
@@ -233,7 +234,7 @@ func TestSecretsAndSurroundings(t *testing.T) {
 	}
 	_ = a.Close()
 	text := log.String()
-	if strings.Contains(text, "very-secret") || !strings.Contains(text, "the token is …") || len(text) > 3*longestLog {
+	if strings.Contains(text, "very-secret") || !strings.Contains(text, "the token is …") || len(text) > 3*program.LongestLog {
 		t.Errorf("the log has %d bytes:\n%.500s", len(text), text)
 	}
 	most := 2 // the test's own

@@ -1,14 +1,10 @@
 package executable
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
 	"sync"
 	"time"
 
@@ -30,9 +26,9 @@ type times struct {
 
 var usualTimes = times{describe: 10 * time.Second, open: 30 * time.Second, write: 30 * time.Second, eof: 3 * time.Second, term: 2 * time.Second, steady: time.Minute, backoff: time.Second, longest: time.Minute}
 
-// process is one life of a program.
+// process is one life of a program, which is asked many things at the same time.
 type process struct {
-	cmd    *exec.Cmd
+	life   *program.Process
 	times  times
 	log    *slog.Logger
 	hidden *secrets
@@ -40,13 +36,11 @@ type process struct {
 
 	lines  chan line     // to write
 	dead   chan struct{} // closed when nothing is answered any more
-	ending chan struct{} // closed when its input shall end
-	exited chan struct{} // closed when the process itself has ended
-	ended  chan struct{} // closed when all that read it have ended as well
+	ending chan struct{} // closed when nothing more is to be written
+	wrote  chan struct{} // closed when nothing more is written
 	end    sync.Once
 
 	mu      sync.Mutex
-	how     string // it ended, such as "exit status 1"
 	last    uint64
 	pending map[uint64]chan answer
 	odd     bool  // an answer came that nobody had asked for
@@ -60,132 +54,50 @@ type line struct {
 
 // start begins a life. The caller ends it with close.
 func start(path string, env []string, t times, log *slog.Logger, hidden *secrets) (*process, error) {
-	cmd := exec.Command(path)
-	cmd.Env, cmd.Dir = env, "/"
-	program.Apart(cmd)
-	in, stdin, err := os.Pipe()
+	p := &process{times: t, hidden: hidden, born: time.Now(), lines: make(chan line, 64), dead: make(chan struct{}), ending: make(chan struct{}), wrote: make(chan struct{}),
+		pending: map[uint64]chan answer{}}
+	_, err := program.Start(path, env, program.Times{Write: t.write, EOF: t.eof, Term: t.term}, func(life *program.Process) program.Handler {
+		p.life, p.log = life, log.With("pid", life.PID)
+		return program.Handler{Line: p.read, Over: p.over, Log: p.listen}
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	stdout, out, err := os.Pipe()
-	if err != nil {
-		_ = stdin.Close()
-		return nil, err
-	}
-	defer out.Close()
-	stderr, errs, err := os.Pipe()
-	if err != nil {
-		_, _ = stdin.Close(), stdout.Close()
-		return nil, err
-	}
-	defer errs.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	if err := cmd.Start(); err != nil {
-		_, _, _ = stdin.Close(), stdout.Close(), stderr.Close()
-		return nil, err
-	}
-	p := &process{cmd: cmd, times: t, log: log.With("pid", cmd.Process.Pid), hidden: hidden, born: time.Now(), lines: make(chan line, 64), dead: make(chan struct{}), ending: make(chan struct{}),
-		exited: make(chan struct{}), ended: make(chan struct{}), pending: map[uint64]chan answer{}}
-	var readers sync.WaitGroup
-	readers.Go(func() { p.read(stdout) })
-	readers.Go(func() { p.listen(stderr) })
-	wrote := make(chan struct{})
-	go func() { defer close(wrote); p.write(stdin) }()
-	go func() {
-		_ = cmd.Wait()
-		program.KillGroup(cmd) // what it started and left behind
-		p.mu.Lock()
-		p.how = cmd.ProcessState.String()
-		p.mu.Unlock()
-		close(p.exited)
-		p.log.Debug("the provider's program ended", "how", p.how)
-		soon := time.Now().Add(time.Second) // somebody else may hold its output open
-		_, _ = stdout.SetReadDeadline(soon), stderr.SetReadDeadline(soon)
-		readers.Wait()
-		_, _ = stdout.Close(), stderr.Close()
-		<-wrote
-		close(p.ended)
-	}()
-	go p.shutdown()
+	go p.write()
 	return p, nil
-}
-
-// shutdown ends the process once it shall: by the end of its input, then by signals to it and all that it started.
-func (p *process) shutdown() {
-	select {
-	case <-p.ending:
-	case <-p.dead: // it does not keep to the protocol, or has closed its output: there is nothing to wait for
-		program.KillGroup(p.cmd)
-		return
-	case <-p.exited:
-		return
-	}
-	for _, s := range []struct {
-		after time.Duration
-		kill  func(*exec.Cmd)
-	}{{p.times.eof, program.TermGroup}, {p.times.term, program.KillGroup}} {
-		t := time.NewTimer(s.after)
-		select {
-		case <-p.exited:
-			t.Stop()
-			return
-		case <-t.C:
-			s.kill(p.cmd)
-		}
-	}
 }
 
 // close ends the process, and returns when it has ended.
 func (p *process) close() {
-	p.end.Do(func() { close(p.ending) })
-	<-p.ended
+	p.end.Do(func() { close(p.ending); p.life.End() })
+	<-p.life.Ended()
+	<-p.wrote
 }
 
-// die ends all calls that wait, and every later one.
+// die ends the process at once, and with it all calls that wait, and every later one.
 func (p *process) die(why error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.why == nil {
 		p.why = why
 		close(p.dead)
 	}
+	p.mu.Unlock()
+	p.life.Kill()
 }
 
-func (p *process) read(from *os.File) {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 64<<10), longestLine)
-	for lines.Scan() {
-		if len(lines.Bytes()) == 0 {
-			continue
-		}
-		a, err := readAnswer(lines.Bytes())
-		if err != nil {
-			p.log.Error("the provider's program does not keep to the protocol, and is ended", "wrote", err.Error())
-			p.die(fmt.Errorf("it wrote %w", err))
-			return
-		}
-		p.take(a)
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		p.die(fmt.Errorf("it wrote a line of more than %d MiB", longestLine>>20))
-		return
-	}
-	p.die(p.fate("it closed its output"))
+func (p *process) over(why error) {
+	p.log.Debug("nothing more is read of the provider's program", "why", why)
+	p.die(why)
 }
 
-// fate says how the process ended, which may be told by a pipe a little before, or else what is wrong with it.
-func (p *process) fate(otherwise string) error {
-	t := time.NewTimer(time.Second)
-	defer t.Stop()
-	select {
-	case <-p.exited:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return fmt.Errorf("it ended (%s)", p.how)
-	case <-t.C:
-		return errors.New(otherwise)
+func (p *process) read(line []byte) error {
+	a, err := readAnswer(line)
+	if err != nil {
+		p.log.Error("the provider's program does not keep to the protocol, and is ended", "wrote", err.Error())
+		return fmt.Errorf("it wrote %w", err)
 	}
+	p.take(a)
+	return nil
 }
 
 // take hands an answer to who waits for it. One that comes too late is nobody's any more; one that nobody asked for is a mistake.
@@ -203,17 +115,16 @@ func (p *process) take(a answer) {
 	}
 }
 
-func (p *process) write(to *os.File) {
-	defer to.Close()
+func (p *process) write() {
+	defer close(p.wrote)
 	for {
 		select {
 		case l := <-p.lines:
 			if l.id != 0 && !p.waited(l.id) {
 				continue // given up before it was sent
 			}
-			_ = to.SetWriteDeadline(time.Now().Add(p.times.write))
-			if _, err := to.Write(l.text); err != nil {
-				p.die(p.fate("it does not read what it is asked"))
+			if err := p.life.Write(l.text); err != nil {
+				p.unread()
 				return
 			}
 		case <-p.ending:
@@ -221,6 +132,15 @@ func (p *process) write(to *os.File) {
 		case <-p.dead:
 			return
 		}
+	}
+}
+
+// unread is how the process dies that does not take what is written, unless it was to end anyway.
+func (p *process) unread() {
+	select {
+	case <-p.ending:
+	default:
+		p.die(p.life.Fate("it does not read what it is asked"))
 	}
 }
 
@@ -232,19 +152,9 @@ func (p *process) waited(id uint64) bool {
 }
 
 // listen writes the program's own log into ours.
-func (p *process) listen(from *os.File) {
-	r := bufio.NewReaderSize(from, longestLog)
-	for {
-		text, more, err := r.ReadLine()
-		if err != nil {
-			return
-		}
-		if said := p.hidden.tidy(string(text), longestLog); said != "" {
-			p.log.Info("the provider's program says", "line", said)
-		}
-		for more && err == nil {
-			_, more, err = r.ReadLine()
-		}
+func (p *process) listen(text string) {
+	if said := p.hidden.tidy(text, program.LongestLog); said != "" {
+		p.log.Info("the provider's program says", "line", said)
 	}
 }
 

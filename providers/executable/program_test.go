@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"muster/app/program"
 )
 
 // beProgram is this test as a program that does what the test wants.
@@ -69,7 +71,7 @@ func beProgram(mode string) {
 			}
 			say(r.ID, "{}")
 		case mode == "tells" && r.Verb == "delete":
-			fmt.Fprintln(os.Stderr, "the token is", kept[0], strings.Repeat("x", 2*longestLog))
+			fmt.Fprintln(os.Stderr, "the token is", kept[0], strings.Repeat("x", 2*program.LongestLog))
 			fmt.Fprintln(os.Stderr, "environment", len(os.Environ()), "arguments", len(os.Args))
 			fmt.Printf("{\"id\":%d,\"error\":{\"code\":\"credentials\",\"message\":\"%s is\\u001b[31m refused\",\"retry_after_seconds\":1e300}}\n", r.ID, kept[0])
 		case r.Verb == "create":

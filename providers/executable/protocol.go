@@ -33,11 +33,9 @@ const (
 
 // Limits of what a program may say.
 const (
-	longestLine    = 16 << 20 // of standard output
-	longestLog     = 4 << 10  // of standard error; the rest of the line is left out
-	longestMessage = 2000     // of an error, a finding or a note
-	longestID      = 1000     // of a machine or a shared thing
-	mostFields     = 200      // of a descriptor's lists
+	longestMessage = 2000 // of an error, a finding or a note
+	longestID      = 1000 // of a machine or a shared thing
+	mostFields     = 200  // of a descriptor's lists
 	mostAtOnce     = 1000
 	usualAtOnce    = 32
 )

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/program"
 )
 
 // secrets are the values that must not stand in what a program writes for people or for the log.
@@ -46,18 +45,5 @@ func (s *secrets) tidy(text string, most int) string {
 	if s != nil {
 		text = s.replacer.Replace(text)
 	}
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
-			return ' '
-		}
-		return r
-	}, text))
-	if len(text) > most {
-		cut := most
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
-	}
-	return text
+	return program.Tidy(text, most)
 }

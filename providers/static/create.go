@@ -109,7 +109,7 @@ func (p *provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 	if err != nil {
 		return app.Machine{}, err
 	}
-	release, err := p.locks.take(ctx, spec.Intent)
+	release, err := p.locks.Lock(ctx, spec.Intent)
 	if err != nil {
 		return app.Machine{}, err
 	}

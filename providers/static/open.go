@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/providers/internal/account"
+	"muster/providers/internal/keylock"
 	"muster/providers/static/internal/shell"
 )
 
@@ -28,7 +29,7 @@ type provider struct {
 	pool   *shell.Pool
 	memory *memory
 	log    *slog.Logger
-	locks  locks
+	locks  keylock.Locks
 
 	// after is called between the parts of what takes several; in tests, an error is a crash there.
 	after func(part string) error

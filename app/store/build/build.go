@@ -123,7 +123,7 @@ func build(t *db.Tx, id int64) (app.Build, error) {
 func Wake(t *db.Tx, at time.Time, where string, args ...any) error {
 	n, err := t.Count(`UPDATE builds SET due_at = ?, version = version + 1 WHERE `+where, append([]any{db.Micros(at)}, args...)...)
 	if n > 0 {
-		t.Clusters[app.WatchBuilds] = true
+		t.Topics[app.BuildsTopic()] = true
 	}
 	return err
 }
@@ -149,7 +149,7 @@ func Claim(t *db.Tx, at time.Time, c *app.BuildClaim, state app.BuildState, clus
 	if err != nil {
 		return db.Wrapped(err)
 	}
-	t.Clusters[app.WatchBuilds] = true
+	t.Topics[app.BuildsTopic()] = true
 	return wakeNextBuild(t, at, hook, rule) // there may be room for more than one
 }
 
@@ -162,7 +162,7 @@ func RequestMoved(t *db.Tx, at time.Time, r app.Request) error {
 		n, err := t.Count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
 			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, db.Micros(at), db.Micros(at), r.ID)
 		if n > 0 {
-			t.Clusters[app.WatchBuilds] = true
+			t.Topics[app.BuildsTopic()] = true
 		}
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words 
 		if err != nil || n == 0 {
 			return err
 		}
-		t.Clusters[app.WatchBuilds] = true
+		t.Topics[app.BuildsTopic()] = true
 		return t.Deed(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
 	})
 }
@@ -230,7 +230,7 @@ func (s *Store) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, 
 		if done = n > 0; err != nil || !done {
 			return err
 		}
-		t.Clusters[app.WatchBuilds] = true
+		t.Topics[app.BuildsTopic()] = true
 		if !live {
 			if err := wakeNextBuild(t, now, b.HookID, b.Rule); err != nil {
 				return err

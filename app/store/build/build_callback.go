@@ -45,7 +45,7 @@ const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hoo
 
 // tellBuild queues what a build is told, where anybody wants to be.
 func tellBuild(t *db.Tx, tenant string, n app.BuildNews) error {
-	t.Clusters[app.WatchBuilds] = true
+	t.Topics[app.BuildsTopic()] = true
 	queue := func(kind string, n app.BuildNews, where string) error {
 		return t.Exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error, kind)
 			SELECT b.id, ?, ?, ?, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', ? FROM builds b JOIN build_hooks h ON h.id = b.hook WHERE b.id = ? AND `+where,
@@ -118,8 +118,8 @@ func (b buildCallbacks) SettleHolds(context.Context, time.Time) (next time.Time,
 func (b buildCallbacks) ForgetDeliveries(context.Context, time.Time) error { return nil }
 
 // Watch tells when something has happened to a build.
-func (b buildCallbacks) Watch(string) (changed <-chan struct{}, stop func()) {
-	return b.s.Watch(app.WatchBuilds)
+func (b buildCallbacks) Watch(app.Topic) (changed <-chan struct{}, stop func()) {
+	return b.s.Watch(app.BuildsTopic())
 }
 
 // callbackHeads are the callbacks that are next: of each build the first callback and the first status, which don't wait for each other.
@@ -229,7 +229,7 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e app.DeliveryEnd) erro
 		if err != nil {
 			return db.Wrapped(err)
 		}
-		t.Clusters[app.WatchBuilds] = true
+		t.Topics[app.BuildsTopic()] = true
 		if e.Stop == "" || kind == "status" {
 			return nil
 		}

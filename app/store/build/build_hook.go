@@ -244,7 +244,7 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 			db.Micros(now), db.Micros(now), h.ID); err != nil {
 			return err
 		}
-		t.Clusters[app.WatchBuilds] = true
+		t.Topics[app.BuildsTopic()] = true
 		if err := t.Exec(`UPDATE build_hooks SET deleted_at = ?, old_secret = x'', status_token = x'', secret = CASE WHEN `+callbacksToCome+` THEN secret ELSE x'' END WHERE id = ?`,
 			db.Micros(now), h.ID); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 			}
 			done.Build = &b
 		}
-		t.Clusters[app.WatchBuilds] = true
+		t.Topics[app.BuildsTopic()] = true
 		if o.Replay > 0 {
 			err := t.Row(`UPDATE build_deliveries SET outcome = ?, words = ?, rule = ?, made = ?, replays = replays + 1 WHERE id = ? AND hook = ? RETURNING replays`,
 				string(d.Outcome), d.Words, d.Rule, d.Made, o.Replay, o.Hook.ID).Scan(&d.Replays)

@@ -22,7 +22,7 @@ const auditKeyRow = "audit_key"
 // chained writes an entry behind the last of its tenant. Writes of all servers come one after the other, so nobody else does
 // at the same time.
 func (t *Tx) chained(d app.Deed) error {
-	t.Clusters[app.WatchTenant(d.Tenant)] = true
+	t.Topics[app.TenantTopic(d.Tenant)] = true
 	var number int64
 	var before []byte
 	err := t.Row(`SELECT number, hash FROM audit_ends WHERE tenant = ?`, d.Tenant).Scan(&number, &before)

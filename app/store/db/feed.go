@@ -90,7 +90,7 @@ func (s *DB) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine)
 		var cluster string
 		return t.EachOf(func(row Scanner) error {
 			err := row.Scan(&cluster)
-			t.Clusters[cluster] = true
+			t.Topics[app.ClusterTopic(cluster)] = true
 			return err
 		}, len(lines), `WITH v(n, at, st, te, o, i, a) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?)`,
 			`) INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
@@ -120,7 +120,7 @@ func TellBatches(t *Tx, all []*EventBatch) error {
 	}
 	var rows []row
 	for _, m := range all {
-		t.Clusters[m.Cluster], t.Clusters[app.WatchTenant(m.Tenant)] = true, true
+		t.Topics[app.ClusterTopic(m.Cluster)], t.Topics[app.TenantTopic(m.Tenant)] = true, true
 		for changes := range slices.Chunk(m.Changes, maxTold) {
 			b, err := json.Marshal(changes)
 			if err != nil {

@@ -6,21 +6,21 @@ import (
 	"muster/app"
 )
 
-// hub wakes those who watch a cluster. It carries no data: the watcher reads what came after the number that it knows,
+// hub wakes those who watch a topic. It carries no data: the watcher reads what came after the number that it knows,
 // so a missed or doubled signal loses nothing.
 type hub struct {
 	mu       sync.Mutex
-	watchers map[string]map[chan struct{}]bool
+	watchers map[app.Topic]map[chan struct{}]bool
 }
 
-func newHub() *hub { return &hub{watchers: map[string]map[chan struct{}]bool{}} }
+func newHub() *hub { return &hub{watchers: map[app.Topic]map[chan struct{}]bool{}} }
 
-func (h *hub) notify(cluster string) {
+func (h *hub) notify(topic app.Topic) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	signal(h.watchers[cluster])
-	if app.OfTenant(cluster) {
-		signal(h.watchers[app.WatchEverything])
+	signal(h.watchers[topic])
+	if topic.OfTenant() {
+		signal(h.watchers[app.EverythingTopic()])
 	}
 }
 
@@ -41,25 +41,25 @@ func signal(watchers map[chan struct{}]bool) {
 	}
 }
 
-// WakeWatchers wakes those who watch a cluster, or everything.
-func (s *DB) WakeWatchers(cluster string) { s.hub.notify(cluster) }
+// WakeWatchers wakes those who watch a topic.
+func (s *DB) WakeWatchers(topic app.Topic) { s.hub.notify(topic) }
 
 // Watch implements app.Feed.
-func (s *DB) Watch(cluster string) (<-chan struct{}, func()) {
+func (s *DB) Watch(topic app.Topic) (<-chan struct{}, func()) {
 	h := s.hub
 	c := make(chan struct{}, 1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.watchers[cluster] == nil {
-		h.watchers[cluster] = map[chan struct{}]bool{}
+	if h.watchers[topic] == nil {
+		h.watchers[topic] = map[chan struct{}]bool{}
 	}
-	h.watchers[cluster][c] = true
+	h.watchers[topic][c] = true
 	return c, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.watchers[cluster], c)
-		if len(h.watchers[cluster]) == 0 {
-			delete(h.watchers, cluster)
+		delete(h.watchers[topic], c)
+		if len(h.watchers[topic]) == 0 {
+			delete(h.watchers, topic)
 		}
 	}
 }

@@ -18,12 +18,12 @@ type peers interface {
 }
 
 // channel is what servers on one database tell each other of commits on. A message is the id of the one who tells it and
-// words: noteQueued, noteCluster with a cluster's id, noteAll for "more clusters than fit".
+// words: noteQueued, noteTopic with the text of a topic, noteAll for "more topics than fit".
 const (
-	channel     = "muster"
-	noteQueued  = "q"
-	noteCluster = "c:"
-	noteAll     = "*"
+	channel    = "muster"
+	noteQueued = "q"
+	noteTopic  = "c:"
+	noteAll    = "*"
 )
 
 // The leases: who leads, and that another server could.

@@ -14,7 +14,7 @@ import (
 
 // Notice writes what people are to be told, in the transaction of what it tells.
 func (t *Tx) Notice(n app.Notice) error {
-	t.Clusters[app.WatchNotices], t.Clusters[app.WatchTenant(n.Tenant)] = true, true
+	t.Topics[app.NoticesTopic()], t.Topics[app.TenantTopic(n.Tenant)] = true, true
 	if n.Cluster != "" && len(n.Groups) == 0 && slices.Contains(app.OwnerNoticeKinds, n.Kind) {
 		var group string
 		err := t.Row(`SELECT owner_group FROM clusters WHERE tenant = ? AND id = ?`, n.Tenant, n.Cluster).Scan(&group)

@@ -133,9 +133,9 @@ func (s *DB) installationID(ctx context.Context) (string, error) {
 }
 
 // publish runs after each commit.
-func (s *DB) publish(clusters map[string]bool, queued bool) {
-	for c := range clusters {
-		s.hub.notify(c)
+func (s *DB) publish(topics map[app.Topic]bool, queued bool) {
+	for t := range topics {
+		s.hub.notify(t)
 	}
 	if queued {
 		s.wake()
@@ -143,7 +143,7 @@ func (s *DB) publish(clusters map[string]bool, queued bool) {
 }
 
 func (s *DB) wake() {
-	s.hub.notify(app.WatchQueued)
+	s.hub.notify(app.QueuedTopic())
 	select {
 	case s.committed <- struct{}{}:
 	default:
@@ -153,10 +153,10 @@ func (s *DB) wake() {
 // hear passes on what another server has committed.
 func (s *DB) hear(words []string) {
 	for _, w := range words {
-		cluster, one := strings.CutPrefix(w, noteCluster)
+		topic, one := strings.CutPrefix(w, noteTopic)
 		switch {
 		case one:
-			s.hub.notify(cluster)
+			s.hub.notify(app.ParseTopic(topic))
 		case w == noteAll:
 			s.hub.notifyAll()
 		case w == noteQueued:

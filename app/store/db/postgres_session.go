@@ -176,7 +176,7 @@ func (s *postgresSession) committed() (bool, error) {
 
 // note words what the other servers are to know, after this server's own id.
 func (s *postgresSession) note(n *note) string {
-	if len(n.Clusters) == 0 && !n.Queued {
+	if len(n.Topics) == 0 && !n.Queued {
 		return ""
 	}
 	var b strings.Builder
@@ -184,11 +184,12 @@ func (s *postgresSession) note(n *note) string {
 	if n.Queued {
 		b.WriteString(" " + noteQueued)
 	}
-	for c := range n.Clusters {
+	for topic := range n.Topics {
+		c := topic.String()
 		if b.Len()+len(c) > longestNote {
 			return s.id + " " + noteQueued + " " + noteAll
 		}
-		b.WriteString(" " + noteCluster + c)
+		b.WriteString(" " + noteTopic + c)
 	}
 	return b.String()
 }

@@ -26,7 +26,7 @@ const (
 type writer struct {
 	session  session
 	queue    chan *write
-	publish  func(clusters map[string]bool, queued bool)
+	publish  func(topics map[app.Topic]bool, queued bool)
 	stop     sync.Once
 	stopped  chan struct{}
 	done     chan struct{}
@@ -62,8 +62,8 @@ type session interface {
 
 // note is what a commit tells others.
 type note struct {
-	Clusters map[string]bool
-	Queued   bool
+	Topics map[app.Topic]bool
+	Queued bool
 }
 
 type write struct {
@@ -75,7 +75,7 @@ type write struct {
 
 var errClosed = &app.Error{Code: app.ETransient, Message: "the store is closing"}
 
-func newWriter(s session, publish func(map[string]bool, bool)) *writer {
+func newWriter(s session, publish func(map[app.Topic]bool, bool)) *writer {
 	w := &writer{
 		session: s, publish: publish,
 		queue: make(chan *write, batchLimit), stopped: make(chan struct{}), done: make(chan struct{}),
@@ -204,7 +204,7 @@ func (w *writer) commit(batch []*write) {
 	}
 	if err == nil {
 		w.commits.Add(1)
-		w.publish(t.Clusters, t.Queued)
+		w.publish(t.Topics, t.Queued)
 	}
 	for i, b := range batch {
 		if err != nil && (errs[i] == nil || len(batch) == 1) {
@@ -216,7 +216,7 @@ func (w *writer) commit(batch []*write) {
 
 // try runs a batch in one transaction. errs are of the single writes, err is of all of them: then nothing has happened.
 func (w *writer) try(batch []*write, careful bool) (t *Tx, errs []error, err error) {
-	t = &Tx{session: w.session, Keys: w.keys, auditKey: w.auditKey, note: note{Clusters: map[string]bool{}}}
+	t = &Tx{session: w.session, Keys: w.keys, auditKey: w.auditKey, note: note{Topics: map[app.Topic]bool{}}}
 	errs = make([]error, len(batch))
 	if err := w.session.begin(); err != nil {
 		return t, errs, err
@@ -339,7 +339,7 @@ func Wrapped(err error) error {
 
 // Event adds to a cluster's feed and wakes those who watch it.
 func (t *Tx) Event(e app.Event) error {
-	t.Clusters[e.Cluster], t.Clusters[app.WatchTenant(e.Tenant)] = true, true
+	t.Topics[app.ClusterTopic(e.Cluster)], t.Topics[app.TenantTopic(e.Tenant)] = true, true
 	return t.Exec(`INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		Micros(e.At), e.Tenant, e.Cluster, e.Operation, e.Kind, e.Node, e.Step, e.Status, e.Message, e.Done, e.Total)

@@ -112,7 +112,7 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
 	})
 	if err == nil && len(list)+len(seen) > 0 {
-		s.WakeWatchers(app.WatchEverything)
+		s.WakeWatchers(app.EverythingTopic())
 	}
 	return list, err
 }

@@ -17,7 +17,7 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
 	if p == nil {
 		return Drop(t, c.ID)
 	}
-	t.Clusters[app.WatchHealth] = true
+	t.Topics[app.HealthTopic()] = true
 	return t.Exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
 		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
 		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
@@ -39,7 +39,7 @@ func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 
 // CheckSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
 func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
-	t.Clusters[app.WatchHealth] = true
+	t.Topics[app.HealthTopic()] = true
 	return t.Exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
 		db.Micros(now), cluster, tenant, db.Micros(now))
 }

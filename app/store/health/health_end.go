@@ -70,7 +70,7 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 			return err
 		}
 		if due.Sub(o.Now) < app.HealthTick { // a short interval would else be as long as the tick
-			t.Clusters[app.WatchHealth] = true
+			t.Topics[app.HealthTopic()] = true
 		}
 		before, err := nodeHealth(t, o.Cluster)
 		if err != nil {

@@ -211,6 +211,6 @@ func tenantLeft(t *db.Tx, name string) (l app.TenantLeft, err error) {
 
 // SharesChanged notes, within a write, that provisioners or shares are others now.
 func SharesChanged(t *db.Tx) error {
-	t.Clusters[app.WatchShares] = true
+	t.Topics[app.SharesTopic()] = true
 	return t.Exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 }

@@ -200,7 +200,7 @@ func tellHook(t *db.Tx, n app.OperationNews, h asked) error {
 	if !n.Until.IsZero() {
 		verdict, deadline = HoldOpen, db.Micros(n.Until)
 	}
-	t.Clusters[app.WatchNotices] = true
+	t.Topics[app.NoticesTopic()] = true
 	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Words(), n.Cluster.Name)
 	return t.Exec(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 			status, took, code, error, request, operation, title, payload, verdict, deadline, on_timeout)

@@ -75,7 +75,7 @@ func control(t *db.Tx, c app.Control, message string) (app.Operation, error) {
 		return app.Operation{}, err
 	}
 	if c.Act == app.ControlCancel {
-		t.Clusters[app.WatchStops(o.Tenant)] = true
+		t.Topics[app.StopsTopic(o.Tenant)] = true
 	}
 	if was.Ended() && !o.Status.Ended() {
 		if err := setCluster(t, c.Now, o.Tenant, o.Cluster, app.ClusterPending, ""); err != nil {

@@ -85,7 +85,7 @@ func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err
 		if noted = count > 0; err != nil || !noted || u.Note == n.Note {
 			return err
 		}
-		t.Clusters[n.Cluster] = true
+		t.Topics[app.ClusterTopic(n.Cluster)] = true
 		if n.Tell == nil {
 			return nil
 		}
@@ -130,7 +130,7 @@ func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 		if err := t.Exec(`UPDATE top_ups SET off = ?, due_at = ?, tries = ? WHERE cluster = ?`, off, due, tries, cluster.ID); err != nil {
 			return err
 		}
-		t.Clusters[cluster.ID] = true
+		t.Topics[app.ClusterTopic(cluster.ID)] = true
 		return t.Deed(c.At, c.Who, "cluster.top_up", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Wanted}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Wanted})
 	})
 }

@@ -110,7 +110,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 			VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '') RETURNING id`, h.ID, h.Tenant, db.Micros(now), db.Micros(now)).Scan(&id); err != nil {
 			return err
 		}
-		t.Clusters[app.WatchNotices] = true
+		t.Topics[app.NoticesTopic()] = true
 		return t.Deed(now, who, "hook.test", name, nil, nil)
 	})
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 			db.Micros(now), db.Micros(now), id); err != nil {
 			return err
 		}
-		t.Clusters[app.WatchNotices] = true
+		t.Topics[app.NoticesTopic()] = true
 		return t.Deed(now, who, "hook.resend", fmt.Sprintf("%s/%d", hook, id), nil, nil)
 	})
 	if err != nil {

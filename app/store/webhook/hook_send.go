@@ -163,7 +163,7 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		if err != nil {
 			return err
 		}
-		t.Clusters[app.WatchTenant(tenant)] = true
+		t.Topics[app.TenantTopic(tenant)] = true
 		if err := t.Exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, db.Micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
 			return err

@@ -1,0 +1,130 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+// List is a page of the audit.
+type List struct {
+	Query   url.Values // as it was asked for
+	Wide    bool       // the actor may see other tenants
+	Deeds   []app.Deed
+	More    bool
+	Problem string
+	Proofs  []app.AuditProof
+}
+
+// with gives the page's address with something else in its query.
+func (l List) with(path string, pairs ...string) string {
+	q := url.Values{}
+	for _, k := range []string{"tenant", "who", "act", "object", "from", "to"} {
+		if v := l.Query.Get(k); v != "" {
+			q.Set(k, v)
+		}
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// older leads to what is behind the last entry.
+func (l List) older() string {
+	last := l.Deeds[len(l.Deeds)-1]
+	return l.with("/admin/audit", "after", strconv.FormatInt(last.Number, 10), "after_tenant", last.Tenant)
+}
+
+// auditChange is one thing that is not what it was.
+type auditChange struct{ Name, Before, After string }
+
+// changesOf tells what a deed changed, part by part.
+func changesOf(d app.Deed) (list []auditChange) {
+	before, after := d.Change()
+	b, isObject := before.(map[string]any)
+	a, alsoObject := after.(map[string]any)
+	if before == nil {
+		b, isObject = map[string]any{}, alsoObject
+	}
+	if after == nil {
+		a, alsoObject = map[string]any{}, isObject
+	}
+	if !isObject || !alsoObject {
+		if before == nil && after == nil {
+			return nil
+		}
+		return []auditChange{{Before: plain(before), After: plain(after)}}
+	}
+	names := map[string]bool{}
+	for k := range b {
+		names[k] = true
+	}
+	for k := range a {
+		names[k] = true
+	}
+	for _, k := range slices.Sorted(maps.Keys(names)) {
+		if x, y := plain(b[k]), plain(a[k]); x != y {
+			list = append(list, auditChange{k, x, y})
+		}
+	}
+	return list
+}
+
+// note is a detail that is no change.
+func auditNote(d app.Deed) string {
+	if before, after := d.Change(); before != nil || after != nil {
+		return ""
+	}
+	if len(d.Detail) > 200 {
+		return d.Detail[:200] + " …"
+	}
+	return d.Detail
+}
+
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+func auditWhen(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
+
+func proofWords(p app.AuditProof) string {
+	if p.Whole {
+		return fmt.Sprintf("%s: whole, %d entries. The last one's hash, to be kept elsewhere: %s", p.Tenant, p.Entries, p.Hash)
+	}
+	return fmt.Sprintf("%s: broken at entry %d. %s", p.Tenant, p.Broken, p.Why)
+}
+
+// SecretList is the names of a tenant's secrets.
+type SecretList struct {
+	Now     time.Time
+	Secrets []app.Secret
+	Name    string // as it was typed
+	Problem string
+}
+
+func secretUsed(now time.Time, s app.Secret) string {
+	if s.UsedAt == nil {
+		return "never"
+	}
+	return auditWhen(*s.UsedAt)
+}

@@ -1,0 +1,70 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+// builds answers everything about builds in one state.
+type builds struct {
+	*fake
+	Building
+	state app.BuildState
+}
+
+func (b builds) view(id int64) (app.BuildView, error) {
+	return app.BuildView{Build: app.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
+}
+
+func (b builds) TakeBuild(context.Context, string, func(string) string, []byte, string) (app.BuildReceipt, error) {
+	return app.BuildReceipt{Build: 7, Token: "mbt_x"}, nil
+}
+
+func (b builds) AwaitBuildBy(_ context.Context, k app.BuildKey, _ time.Duration) (app.BuildView, error) {
+	return b.view(k.Build)
+}
+
+func (b builds) EndBuildBy(_ context.Context, k app.BuildKey) (app.BuildView, error) {
+	return b.view(k.Build)
+}
+
+func (b builds) ExtendBuildBy(_ context.Context, k app.BuildKey, _ time.Duration) (app.BuildView, error) {
+	return b.view(k.Build)
+}
+
+// Whatever is asked about a build, the answer says where its cluster can be opened with what was asked by.
+func TestAddressesOfABuild(t *testing.T) {
+	const open = `"inventory":"/hooks/h1/builds/7/inventory","ssh_key":"/hooks/h1/builds/7/key"`
+	for _, tc := range []struct {
+		method, path string
+		state        app.BuildState
+		has, hasNot  string
+	}{
+		{http.MethodPost, "/hooks/h1", app.BuildWaiting, `"url":"https://muster.example.com/hooks/h1/builds/7"`, "inventory"},
+		{http.MethodGet, "/hooks/h1/builds/7", app.BuildReady, open, "/api/"},
+		{http.MethodGet, "/hooks/h1/builds/7", app.BuildCreating, `"id":7`, "inventory"},
+		{http.MethodPost, "/hooks/h1/builds/7/extend", app.BuildReady, open, "/api/"},
+		{http.MethodPost, "/hooks/h1/builds/7/end", app.BuildEnding, `"id":7`, "inventory"},
+	} {
+		f := newFake(time.Now)
+		p := New(Config{Muster: builds{fake: f, state: tc.state}, URL: "https://muster.example.com", Version: "1.2.3", Logger: quiet()})
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(tc.method, "https://muster.example.com"+tc.path, strings.NewReader("{}"))
+		r.Header.Set("Authorization", "Bearer mbt_x")
+		p.ServeHTTP(w, r)
+		p.Close()
+		if b := w.Body.String(); w.Code >= 300 || !strings.Contains(b, tc.has) || strings.Contains(b, tc.hasNot) {
+			t.Errorf("%s %s: %d %s", tc.method, tc.path, w.Code, b)
+		}
+	}
+	v, _ := apiBuild(builds{state: app.BuildReady}.view(7))
+	if v.Inventory != "/api/v1/clusters/web-1/inventory" || v.SSHKey != "/api/v1/clusters/web-1/key" {
+		t.Errorf("%q, %q", v.Inventory, v.SSHKey)
+	}
+}

@@ -1,0 +1,329 @@
+package catalog
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// List is the admin's look at the catalog: all kinds, or one.
+type List struct {
+	Kind  string // "" is all
+	Query string
+	Own   bool // only the tenant's own
+	Items []app.CatalogItem
+	Page  int // from 1; of one kind only
+	More  bool
+	Now   time.Time
+	Edit  bool
+	Total map[string]int // entries by kind
+	Ours  int
+}
+
+// catalogFew is how many entries of a kind are shown where all kinds are.
+const catalogFew = 5
+
+// CatalogPage is how many entries of one kind stand on a page.
+const CatalogPage = 50
+
+func (l List) kinds() []string {
+	if l.Kind != "" {
+		return []string{l.Kind}
+	}
+	var out []string
+	for _, k := range app.CatalogKinds {
+		if l.Query == "" && !l.Own || len(l.of(k)) > 0 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (l List) of(kind string) (out []app.CatalogItem) {
+	for _, i := range l.Items {
+		if i.Kind == kind {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// shown are those of a kind that are listed: where all kinds are, the first.
+func (l List) shown(kind string) []app.CatalogItem {
+	of := l.of(kind)
+	if l.Kind == "" && l.Query == "" && !l.Own {
+		return of[:min(len(of), catalogFew)]
+	}
+	return of
+}
+
+func (l List) href(kind string, page int) string {
+	path, q := "/admin/catalog", url.Values{}
+	if kind != "" {
+		path += "/" + kind
+	}
+	if l.Query != "" {
+		q.Set("q", l.Query)
+	}
+	if l.Own {
+		q.Set("own", "true")
+	}
+	if page > 1 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return path
+}
+
+// KindTitle is a kind as a heading; one is the kind of a single entry.
+func KindTitle(kind string) string {
+	switch kind {
+	case app.KindTemplate:
+		return "Templates"
+	case app.KindService:
+		return "Services"
+	case app.KindImage:
+		return "Images"
+	case app.KindHardware:
+		return "Hardware"
+	case app.KindProvider:
+		return "Providers"
+	}
+	return kind
+}
+
+func catalogKindText(kind string) string {
+	switch kind {
+	case app.KindTemplate:
+		return "What people ask for by name."
+	case app.KindService:
+		return "Software that nodes can have."
+	case app.KindImage:
+		return "Operating systems, by what each provider calls them."
+	case app.KindHardware:
+		return "Sizes of machines, by what each provider calls them."
+	case app.KindProvider:
+		return "Where machines come from."
+	}
+	return ""
+}
+
+// Path leads to an entry. One that is called like the page for a new one is told from it.
+func Path(k app.CatalogKey) string {
+	path := "/admin/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
+	if k.Name == "new" {
+		path += "?entry"
+	}
+	return path
+}
+
+// ActPath leads to what can be done with an entry.
+func ActPath(k app.CatalogKey, act string) string {
+	return "/admin/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name) + "/" + act
+}
+
+// usedKey reads "kind name".
+func usedKey(s string) app.CatalogKey {
+	kind, name, _ := strings.Cut(s, " ")
+	return app.CatalogKey{Kind: kind, Name: name}
+}
+
+func catalogTitle(i app.CatalogItem) string {
+	if i.Label != "" {
+		return i.Label
+	}
+	return i.Name
+}
+
+func catalogState(i app.CatalogItem) string {
+	if i.Kind != app.KindTemplate {
+		return ""
+	}
+	if i.State == "" {
+		return string(app.TemplatePublished)
+	}
+	return string(i.State)
+}
+
+// Show is one entry.
+type Show struct {
+	Source    app.CatalogSource
+	Form      Form // of its text, for the facts
+	Versions  []app.CatalogRevision
+	Diff      *Diff
+	From, To  int
+	Gone      bool // it was removed; there are only versions
+	Edit      bool
+	Now       time.Time
+	Saved     bool // it has just been
+	SavedNote []string
+}
+
+// Facts are the sections of the form of which something is said.
+func (s Show) facts() (out []Section) {
+	for i, x := range s.Form.Sections {
+		if i == 0 {
+			continue // what it is called stands above
+		}
+		var kept Section
+		kept.Title = x.Title
+		for _, f := range x.Fields {
+			if f.said() {
+				kept.Fields = append(kept.Fields, f)
+			}
+		}
+		for _, r := range x.Rows {
+			row := Row{Title: r.Title}
+			for _, f := range r.Fields {
+				if f.said() {
+					row.Fields = append(row.Fields, f)
+				}
+			}
+			kept.Rows = append(kept.Rows, row)
+		}
+		if len(kept.Fields)+len(kept.Rows) > 0 {
+			out = append(out, kept)
+		}
+	}
+	return out
+}
+
+// Review is a change before it is made.
+type Review struct {
+	Key     app.CatalogKey
+	Title   string // of the page, such as Save web
+	Text    string // what is to be saved
+	Save    string // the label of the button
+	Action  string // where the form goes
+	Do      string
+	Back    string // where nothing happens
+	AsOf    string
+	Number  int // of the version that is brought back
+	Note    string
+	Diff    *Diff
+	Report  app.CatalogReport
+	Secrets []string // that were stored
+	Problem page.Complaint
+	// Mine and Theirs are both texts where somebody has saved meanwhile.
+	Conflict bool
+	Theirs   app.CatalogSource
+	Editable bool // the text goes back into the editor
+	New      bool
+	Danger   bool
+}
+
+func (r Review) warnings() (out []string) {
+	for _, c := range r.Report.Changes {
+		for _, w := range c.Warnings {
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+func (r Review) fields() (out []app.FieldChange) {
+	for _, c := range r.Report.Changes {
+		out = append(out, c.Fields...)
+	}
+	return out
+}
+
+func problemMark(severity string) string {
+	if severity == "error" {
+		return "failed"
+	}
+	return "asked"
+}
+
+func errorsIn(list []app.CatalogProblem) (n int) {
+	for _, p := range list {
+		if p.Severity == "error" {
+			n++
+		}
+	}
+	return n
+}
+
+func place(p app.CatalogProblem) string {
+	out := p.File
+	if p.Line > 0 {
+		out += ":" + strconv.Itoa(p.Line)
+		if p.Column > 0 {
+			out += ":" + strconv.Itoa(p.Column)
+		}
+	}
+	return out
+}
+
+func versionsPath(k app.CatalogKey, from, to int) string {
+	path := Path(k)
+	sep := "?"
+	if strings.Contains(path, "?") {
+		sep = "&"
+	}
+	return path + sep + "from=" + strconv.Itoa(from) + "&to=" + strconv.Itoa(to) + "#changes"
+}
+
+// brief cuts a long value, such as a script; its lines are shown below.
+func brief(s string) string {
+	if s == "" {
+		return "–"
+	}
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:120]) + "…"
+	}
+	return s
+}
+
+func diffClass(sign string) string {
+	switch sign {
+	case "+":
+		return "d-new"
+	case "-":
+		return "d-gone"
+	}
+	return ""
+}
+
+func diffSign(sign string) string {
+	if sign == "-" {
+		return "−"
+	}
+	return sign
+}
+
+func diffWord(sign string) string {
+	switch sign {
+	case "+":
+		return "new"
+	case "-":
+		return "gone"
+	}
+	return ""
+}
+
+func lineNumber(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// ProblemWords are the words of a problem where it is plain which entry it is about.
+func ProblemWords(p app.CatalogProblem) string {
+	if kind, rest, ok := strings.Cut(p.Message, " \""); ok && slices.Contains(app.CatalogKinds, kind) {
+		if name, words, ok := strings.Cut(rest, "\": "); ok && !strings.Contains(name, "\"") {
+			return words
+		}
+	}
+	return p.Message
+}

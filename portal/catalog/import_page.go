@@ -1,0 +1,68 @@
+package catalog
+
+import (
+	"strconv"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Import is an import from what was uploaded to what was done.
+type Import struct {
+	Files   []ImportFile
+	Packed  string // all of them, for the next step
+	Passed  int    // files of archives that are no catalog's
+	Pasted  string
+	Prune   bool
+	Note    string
+	AsOf    string
+	Report  app.CatalogReport
+	Sent    bool
+	Checked bool
+	Done    bool
+	Problem page.Complaint
+}
+
+// ImportFile is a file that was uploaded.
+type ImportFile struct {
+	Name string
+	Size int
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func (i Import) of(act string) (out []app.CatalogEdit) {
+	for _, c := range i.Report.Changes {
+		if c.Act == act {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func actTitle(act string) string {
+	switch act {
+	case "add":
+		return "added"
+	case "change":
+		return "changed"
+	}
+	return "removed"
+}
+
+func actMark(act string) string {
+	switch act {
+	case "add":
+		return "succeeded"
+	case "change":
+		return "running"
+	}
+	return "failed"
+}
+
+func kib(n int) string {
+	if n < 1024 {
+		return page.CountOf(n, "byte", "bytes")
+	}
+	return strconv.Itoa((n+512)/1024) + " KiB"
+}

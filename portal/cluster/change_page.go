@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// ChangePanel is what can be asked of a cluster that stands.
+type ChangePanel struct {
+	View    app.ClusterView
+	Use     bool   // the actor may act on services only
+	Busy    bool   // something is under way, so nothing else can be asked
+	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
+	Addable []page.Choice
+	Newer   string   // what the catalog has that is newer, in a few words; "" for nothing
+	Sick    []string // nodes that a repair would make anew
+}
+
+// Can tells whether a kind of change can be asked of the cluster as it is.
+func (p ChangePanel) Can(kind app.OperationKind) bool {
+	return slices.Contains(p.View.Actions.Cluster, kind)
+}
+
+// link leads to the preview of an amendment, with more of it as names and values.
+func (p ChangePanel) link(kind app.OperationKind, more ...string) string {
+	q := url.Values{"kind": {string(kind)}}
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Add(more[i], more[i+1])
+	}
+	return "/clusters/" + p.View.ID + "/change?" + q.Encode()
+}
+
+// nodeLinks are what can be asked of one node, as words and addresses.
+func (p ChangePanel) nodeLinks(n app.Node) (links []app.Link) {
+	can := p.View.Actions.On(n)
+	add := func(k app.OperationKind, words string) {
+		if slices.Contains(can, k) {
+			links = append(links, app.Link{Label: words, URL: p.link(k, "nodes", n.Name)})
+		}
+	}
+	for _, k := range powerKinds {
+		add(k, page.UpperFirst(string(k))+" services")
+	}
+	add(app.OperationRepair, "Replace node")
+	add(app.OperationResize, "Remove node")
+	return links
+}
+
+// serviceLink is link for one service; "" for all.
+func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string {
+	if service == "" {
+		return p.link(kind)
+	}
+	return p.link(kind, "services", service)
+}
+
+// sickSentence says which nodes a repair would make anew.
+func (p ChangePanel) sickSentence() string {
+	return fmt.Sprintf("%s lost or unhealthy: %s.", page.CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
+}
+
+// NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
+func NewChangePanel(v app.ClusterView, t *app.Template, addable []page.Choice) *ChangePanel {
+	p := &ChangePanel{View: v, Addable: addable}
+	if t != nil {
+		p.Sizes = page.Sizes(t.Constraints.Size)
+	}
+	return p
+}
+
+// powerKinds are what is done to services, in the order of their buttons.
+var powerKinds = []app.OperationKind{app.OperationRestart, app.OperationStop, app.OperationStart}
+
+// powers are those of powerKinds that can be asked for.
+func powers(of []app.OperationKind) []app.OperationKind {
+	return slices.DeleteFunc(slices.Clone(powerKinds), func(k app.OperationKind) bool { return !slices.Contains(of, k) })
+}
+
+// standingNodes are those that stay.
+func standingNodes(v app.ClusterView) []app.Node {
+	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
+}

@@ -1,0 +1,34 @@
+package cluster
+
+import (
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// History is the page of all that was asked of a cluster.
+type History struct {
+	Now      time.Time
+	View     app.ClusterView
+	Tabs     page.ClusterTabs
+	From     int
+	Receipts bool // there is a page that accounts for its machines
+	Checks   bool // there is a page that tells what its nodes were found to be
+	Compare  bool // it can be compared with other moments
+}
+
+// historyShown is how many operations a page lists.
+const historyShown = 50
+
+func (h History) Pages() page.Pages {
+	return page.Pages{From: h.From, Size: historyShown, All: len(h.View.Operations), Noun: "operation", URL: func(from int) string {
+		return "/clusters/" + h.View.ID + "/history?from=" + strconv.Itoa(from)
+	}}
+}
+
+func (h History) Shown() []app.Operation {
+	from, to := h.Pages().Cut()
+	return h.View.Operations[from:to]
+}

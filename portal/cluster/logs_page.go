@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Logs is the page of a cluster's log.
+type Logs struct {
+	Now       time.Time
+	View      app.ClusterView
+	Tabs      page.ClusterTabs
+	Query     LogQuery
+	Lines     []app.LogLine
+	Line      int64 // the one that a link is to; 0 for none
+	Missing   bool  // that line is not there, or not any more
+	Earlier   int64 // there may be more before this number; 0: there is not
+	Later     int64 // the same after it
+	Live      bool  // what comes is shown
+	Complaint page.Complaint
+}
+
+func (c Logs) with(name string, n int64) string {
+	v := c.Query.Values()
+	v.Set(name, strconv.FormatInt(n, 10))
+	return "/clusters/" + c.View.ID + "/logs?" + v.Encode()
+}
+
+func (c Logs) downloadURL() string {
+	u := "/clusters/" + c.View.ID + "/logs/download"
+	if v := c.Query.Values(); len(v) > 0 {
+		u += "?" + v.Encode()
+	}
+	return u
+}
+
+// LiveURL is the event stream of the page.
+func (c Logs) LiveURL() string {
+	v := c.Query.Values()
+	v.Set("view", "logs")
+	return "/clusters/" + c.View.ID + "/live?" + v.Encode()
+}
+
+// after is the number of the last line that is shown.
+func (c Logs) after() int64 {
+	if len(c.Lines) == 0 {
+		return 0
+	}
+	return c.Lines[len(c.Lines)-1].Seq
+}
+
+func (c Logs) narrowed() bool { return len(c.Query.Values()) > 0 }
+
+// LogsOf is the log of something of an operation.
+func LogsOf(cluster string, operation int64, node, step string) string {
+	return LogQuery{Operation: operation, Node: node, Step: step}.URL(cluster)
+}
+
+func streamWord(s app.Stream) string {
+	switch s {
+	case app.StreamErr:
+		return "errors"
+	case app.StreamSystem:
+		return "Muster"
+	}
+	return "output"
+}
+
+// LogQuery is what a log is narrowed to.
+type LogQuery struct {
+	Operation  int64
+	Node, Step string
+	Stream     string
+	Text       string
+}
+
+// Values are those that an address carries.
+func (q LogQuery) Values() url.Values {
+	v := url.Values{}
+	for name, s := range map[string]string{"node": q.Node, "step": q.Step, "stream": q.Stream, "q": q.Text} {
+		if s != "" {
+			v.Set(name, s)
+		}
+	}
+	if q.Operation != 0 {
+		v.Set("operation", strconv.FormatInt(q.Operation, 10))
+	}
+	return v
+}
+
+// URL is the page of a cluster's log.
+func (q LogQuery) URL(cluster string) string {
+	u := "/clusters/" + cluster + "/logs"
+	if v := q.Values(); len(v) > 0 {
+		u += "?" + v.Encode()
+	}
+	return u
+}

@@ -1,0 +1,109 @@
+package cluster
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+	"muster/portal/plan"
+)
+
+type picture struct{ kind, word string }
+
+// pictures are the forms in which a plan is shown.
+var pictures = []picture{{"graph", "Graph"}, {"timeline", "Timeline"}, {"matrix", "Steps by node"}}
+
+// matrixCells is up to how many steps the page of a cluster shows each of them at first.
+const matrixCells = 240
+
+// Draw prepares the picture that an address asks for; "" is what suits the plan.
+func (c *Show) Draw(kind string, op app.Operation, from int) {
+	c.PlanOf, c.PlanFrom = op.ID, from
+	acts := 0
+	for _, s := range c.Steps {
+		if !s.Join {
+			acts++
+		}
+	}
+	switch {
+	case kind == "graph" || kind == "timeline" || kind == "matrix":
+		c.Picture = kind
+	case c.Pinned != nil || acts > matrixCells:
+		c.Picture = "graph"
+	default:
+		c.Picture = "matrix"
+	}
+	switch c.Picture {
+	case "graph":
+		c.Graph = plan.NewGraph(c.Steps)
+	case "timeline":
+		c.Gantt = plan.NewGantt(c.Now, op, c.Steps, c.Tries, plan.GanttQuery{From: from, Span: c.GanttSpan})
+	}
+}
+
+// PlanOperation is the operation whose plan is shown; nil where there is none.
+func (c Show) PlanOperation() *app.Operation {
+	if c.Pinned != nil {
+		return c.Pinned
+	}
+	return c.Operation()
+}
+
+func (c Show) planPath() string {
+	if c.Pinned != nil {
+		return page.OperationURL(c.View.ID, c.Pinned.ID)
+	}
+	return "/clusters/" + c.View.ID
+}
+
+func (c Show) pictureURL(kind string) string {
+	return c.planPath() + "?" + url.Values{"plan": {kind}}.Encode() + "#plan"
+}
+
+func (c Show) ganttPages() page.Pages {
+	_, all, size := plan.GanttNodes(c.Steps, c.PlanFrom)
+	return page.Pages{From: c.PlanFrom, Size: size, All: all, Noun: "node", URL: func(from int) string {
+		return c.planPath() + "?" + url.Values{"plan": {"timeline"}, "rows": {strconv.Itoa(from)}}.Encode() + "#plan"
+	}}
+}
+
+func tookWords(now time.Time, o app.Operation) string {
+	if o.EndedAt.IsZero() {
+		return page.Span(now.Sub(o.StartedAt)) + " so far"
+	}
+	return page.Span(o.EndedAt.Sub(o.StartedAt))
+}
+
+// operationSentence says how an operation went, or how far it is.
+func (c Show) operationSentence(o app.Operation) string {
+	if c.Operation() != nil && c.Operation().ID == o.ID && !o.Status.Ended() {
+		return c.progress(&o)
+	}
+	s := fmt.Sprintf("The %s %s", o.Kind.Words(), o.Status)
+	switch o.Status {
+	case app.OperationSucceeded:
+	case app.OperationCancelled:
+		s = fmt.Sprintf("The %s was cancelled after %d of %s", o.Kind.Words(), o.Done, page.Count(o.Total, "step"))
+	default:
+		s = fmt.Sprintf("The %s is %s, %d of %s", o.Kind.Words(), o.Status, o.Done, page.Count(o.Total, "step"))
+		if o.Status == app.OperationFailed {
+			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Words(), o.Done, page.Count(o.Total, "step"))
+		}
+	}
+	if t := opTook(c.Now, o); t != "" {
+		s += "; it " + t
+		if d := o.EndedAt.Sub(o.StartedAt); !o.EndedAt.IsZero() && o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
+			s += ", " + page.Span(d-o.Expected) + " more than expected"
+		}
+	}
+	return s + "."
+}
+
+// Still is the same without the line that shows where now is: that moves by itself.
+func (c Show) Still() Show {
+	c.Gantt.NowX = -1
+	return c
+}

@@ -1,0 +1,187 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// ServiceLine is a service of a cluster: where it is, how it is, and where it is reached.
+type ServiceLine struct {
+	Name, Title string
+	Nodes       []string // that have it
+	Ready       int      // of them, how many answer
+	Lost        int      // of them, how many have no machine any more
+	Stopped     []string // of them, where somebody has stopped it
+	Sick        []string // of them, where its check fails or the machine is lost
+	Why         string   // what is wrong on the first of those
+	Links       []app.Link
+}
+
+// NewServiceLines gives the services of a cluster by name. Links are shown with the services that declare them.
+func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name string) string) []ServiceLine {
+	var list []ServiceLine
+	at := map[string]int{}
+	for _, n := range standingNodes(v) {
+		health := app.NodeHealth{}
+		if v.Health != nil && n.Status == app.NodeReady {
+			health = v.Health.Of(n.Name)
+		}
+		for _, s := range n.Services {
+			if _, ok := at[s]; !ok {
+				at[s] = len(list)
+				list = append(list, ServiceLine{Name: s, Title: title("service", s)})
+			}
+			l := &list[at[s]]
+			l.Nodes = append(l.Nodes, n.Name)
+			if n.Status == app.NodeReady && !n.Lost() {
+				l.Ready++
+			}
+			if n.Lost() {
+				l.Lost++
+			}
+			if slices.Contains(n.Stopped, s) {
+				l.Stopped = append(l.Stopped, n.Name)
+			} else if why := serviceTrouble(health, s); why != "" || n.Lost() {
+				if n.Lost() {
+					why = "The machine is gone."
+				}
+				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
+					l.Why = why
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b ServiceLine) int { return strings.Compare(a.Name, b.Name) })
+	for i := range list {
+		list[i].Links = linksOfService(v, c, list[i].Name)
+	}
+	return list
+}
+
+// serviceTrouble says what is wrong with a service of a node that is ill; "" for nothing.
+func serviceTrouble(h app.NodeHealth, service string) string {
+	if !h.Ill() {
+		return ""
+	}
+	for _, r := range h.Reasons {
+		if why, ok := strings.CutPrefix(r, service+": "); ok {
+			return why
+		}
+	}
+	if h.State == app.HealthUnreachable {
+		return h.Words()
+	}
+	return ""
+}
+
+// linksOfService are those of the cluster's links that a service of the catalog declares.
+func linksOfService(v app.ClusterView, c *app.Catalog, service string) []app.Link {
+	if c == nil || c.Services[service] == nil {
+		return nil
+	}
+	var out []app.Link
+	for _, l := range followable(v) {
+		if slices.ContainsFunc(c.Services[service].Links, func(d app.Link) bool { return d.Label == l.Label }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// state is a mark and a few words on how a service is.
+func (l ServiceLine) state(c Show) (mark, words string) {
+	switch {
+	case c.View.Status == app.ClusterAsleep:
+		return "ready", "asleep"
+	case len(l.Sick) > 0:
+		return "failed", "unhealthy on " + app.NodesInWords(l.Sick)
+	case len(l.Stopped) == len(l.Nodes):
+		return "dropped", "stopped"
+	case len(l.Stopped) > 0:
+		return "queued", "stopped on " + app.NodesInWords(l.Stopped)
+	case Running(c.Operation()):
+		done, all := c.serviceSteps(l.Name)
+		if all > done {
+			return "running", fmt.Sprintf("%d of %s", done, page.Count(all, "step"))
+		}
+	}
+	switch {
+	case l.Ready < len(l.Nodes):
+		return "waiting", "not ready yet"
+	case c.View.Health != nil && c.View.Health.State != app.HealthUnknown:
+		return "succeeded", "healthy"
+	case c.View.Status == app.ClusterFailed:
+		return "waiting", "unknown"
+	}
+	return "succeeded", "started"
+}
+
+// nodesThere counts the nodes that stay and have a machine.
+func (c Show) nodesThere() (n int) {
+	for _, node := range standingNodes(c.View) {
+		if !node.Lost() {
+			n++
+		}
+	}
+	return n
+}
+
+// servicesChange tells whether services can be started or stopped at the moment.
+func (c Show) servicesChange() bool {
+	return c.Change != nil && !c.Change.Busy && len(powers(c.View.Actions.Cluster)) > 0
+}
+
+// serviceSteps counts the steps of the latest operation that are about a service.
+func (c Show) serviceSteps(service string) (done, all int) {
+	for _, s := range c.Steps {
+		if s.Service == service && !s.Join {
+			all++
+			if s.State.Ended() {
+				done++
+			}
+		}
+	}
+	return done, all
+}
+
+// Part is a piece of a page that changes by itself; its root element has the id.
+type Part struct {
+	ID        string
+	Component templ.Component
+}
+
+// Parts are the pieces of the cluster's page that change by themselves, besides its plan, its nodes and its log.
+func (c Show) Parts() []Part {
+	if c.Pinned != nil {
+		return []Part{{"now", OperationNow(c)}}
+	}
+	parts := []Part{
+		{"head", Head(c)}, {"now", Current(c)}, {"questions", Questions(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
+		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)},
+	}
+	if c.Lease != nil {
+		parts = append(parts, Part{"lease", Lease(*c.Lease)})
+	}
+	return parts
+}
+
+// nodesInWords counts the nodes by how they are.
+func (c Show) nodesInWords() string {
+	count := map[string]int{}
+	for _, n := range c.View.Nodes {
+		count[n.State()]++
+	}
+	var parts []string
+	for _, s := range []string{"lost", string(app.NodeReady), string(app.NodeCreated), string(app.NodePlanned), string(app.NodeDeleted)} {
+		if count[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,25 @@
+package cluster
+
+import (
+	"muster/app"
+	"muster/portal/page"
+)
+
+var visibilityWords = map[app.Visibility]string{app.VisiblePrivate: "Private", app.VisibleTenant: "Everyone in the tenant"}
+
+// VisibilityChoices are the options for a new cluster.
+func VisibilityChoices(chosen string) []page.Choice {
+	out := []page.Choice{{Label: "the tenant's default"}}
+	for _, v := range app.Visibilities {
+		out = append(out, page.Choice{Value: string(v), Label: visibilityWords[v], Chosen: string(v) == chosen})
+	}
+	return out
+}
+
+// OwnerWords names who owns a cluster: ana, or ana and the group ops.
+func OwnerWords(c app.Cluster) string {
+	if c.OwnerGroup == "" {
+		return c.Owner
+	}
+	return c.Owner + " and the group " + c.OwnerGroup
+}

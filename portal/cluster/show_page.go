@@ -1,0 +1,503 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/execution"
+	"muster/portal/page"
+	"muster/portal/plan"
+)
+
+// Show is the page of one cluster. Steps are those of the latest operation.
+type Show struct {
+	Now      time.Time
+	Actor    app.Actor
+	View     app.ClusterView
+	Steps    []app.Step
+	Log      []app.LogLine
+	Node     string // the log shows only this node; "" for all
+	Step     string // the log shows only this step; "" for all
+	Failures []Failure
+	// Change is what can be asked of it; nil for nothing.
+	Change    *ChangePanel
+	Services  []ServiceLine
+	Tabs      page.ClusterTabs
+	Have      string // the digests of what the page shows, for its event stream
+	NodesFrom int    // the first node that is shown
+	Opened    bool   // the plan is unfolded, whatever the cluster does
+
+	// The picture of a plan: "graph", "timeline" or "matrix", whose, and from which row on.
+	Picture   string
+	PlanOf    int64
+	PlanFrom  int
+	Graph     plan.Graph
+	Gantt     plan.Gantt
+	GanttSpan time.Duration // at least so long
+	Tries     plan.Tries
+	Pinned    *app.Operation // the page is about this one; nil: about the cluster
+	Compare   bool           // it can be compared with other moments
+	Waiting   app.Waiting    // the groups only; empty where nothing waits
+	Lease     *LeaseBox      // nil where it is not known
+	// Questions are what people are asked at the moment.
+	Questions []execution.QuestionForm
+}
+
+// Failure is a step that failed, with the last that it said.
+type Failure struct {
+	Step  app.Step
+	Lines []app.LogLine
+}
+
+// Operation is the latest operation; nil where there never was one.
+func (c Show) Operation() *app.Operation {
+	if len(c.View.Operations) == 0 {
+		return nil
+	}
+	return &c.View.Operations[0]
+}
+
+// Current is the operation that the buttons are for: the one under way or paused, or else the latest.
+func (c Show) Current() *app.Operation {
+	for i, o := range c.View.Operations {
+		if !o.Status.Ended() && o.Status != app.OperationWaiting {
+			return &c.View.Operations[i]
+		}
+	}
+	return c.Operation()
+}
+
+// Can tells whether the button for an act is shown.
+func (c Show) Can(a app.Act) bool {
+	op := c.Current()
+	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
+}
+
+// Running tells whether something happens by itself.
+func (c Show) Running() bool {
+	return Running(c.Operation()) || c.undoneSoon() || c.goesOnSoon()
+}
+
+// troubled tells whether the page says in its banner what is wrong and what can be done.
+func (c Show) troubled() bool {
+	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !c.goesOnSoon()
+}
+
+// showsHealth tells whether the page says how healthy the cluster is: not where its banner has said that already, and why.
+func (c Show) showsHealth() bool {
+	h := c.View.Health
+	if h == nil || c.View.Status == app.ClusterDeleted {
+		return false
+	}
+	if !c.troubled() || h.State != app.HealthSick && h.State != app.HealthUnreachable || len(c.View.Trouble.Lost) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(h.Nodes, func(n app.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
+}
+
+// wayID is the id of the button for a way on.
+func wayID(k app.WayKind) string {
+	if k == app.WayAcceptPartial {
+		return "go-on"
+	}
+	return strings.ReplaceAll(string(k), "_", "-")
+}
+
+// wayURL is where a way on begins, other than to resume.
+func wayURL(id string, k app.WayKind) string {
+	base := "/clusters/" + id + "/"
+	switch k {
+	case app.WayRepair, app.WayReconfigure:
+		return base + "change?kind=" + string(k)
+	}
+	return base + wayID(k)
+}
+
+// undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
+func (c Show) undoneSoon() bool {
+	op := c.Operation()
+	return op != nil && op.OnFailure == app.FailureRollBack && (op.Status == app.OperationFailed || op.Status == app.OperationCancelled)
+}
+
+// After is the number of the last log line on the page; a stream goes on from there.
+func (c Show) After() int64 {
+	if len(c.Log) == 0 {
+		return 0
+	}
+	return c.Log[len(c.Log)-1].Seq
+}
+
+// LiveURL is where the page's event stream is.
+func (c Show) LiveURL() string {
+	q := url.Values{}
+	set := func(name, value string) {
+		if value != "" && value != "0" {
+			q.Set(name, value)
+		}
+	}
+	set("node", c.Node)
+	set("step", c.Step)
+	set("from", strconv.Itoa(c.NodesFrom))
+	set("plan", c.Picture)
+	if c.Picture == "timeline" {
+		set("rows", strconv.Itoa(c.PlanFrom))
+		set("span", strconv.FormatInt(int64(c.Gantt.Span/time.Second), 10))
+	}
+	if op := c.PlanOperation(); op != nil {
+		set("operation", strconv.FormatInt(op.ID, 10))
+	}
+	if c.Pinned != nil {
+		set("view", "operation")
+	}
+	return "/clusters/" + c.View.ID + "/live?" + q.Encode()
+}
+
+// Sentence says how the cluster is.
+func (c Show) Sentence() string {
+	op := c.Operation()
+	switch c.View.Status {
+	case app.ClusterActive:
+		s := "Everything is as it was asked for."
+		if stopped := c.stopped(); stopped != "" {
+			s = "Stopped as it was asked for: " + stopped + "."
+		}
+		if !c.View.ExpiresAt.IsZero() {
+			return s + " The lease ends " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
+		}
+		return s
+	case app.ClusterAsleep:
+		s := "Asleep: its machines are stopped, with all that is on them. Wake it to use it or to change it."
+		if !c.View.ExpiresAt.IsZero() {
+			s += " The lease ends all the same, " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
+		}
+		return s
+	case app.ClusterDeleted:
+		how := "Gone"
+		if op != nil && op.Kind == app.OperationRollBack {
+			how = "Rolled back"
+		}
+		if op != nil && op.Kind == app.OperationCreate && op.StartedAt.IsZero() {
+			return "Called off before anything was made, " + page.Ago(c.Now, c.View.DeletedAt) + "."
+		}
+		return how + ": every machine was given back " + page.Ago(c.Now, c.View.DeletedAt) + "."
+	case app.ClusterFailed:
+		if op == nil {
+			return "Something went wrong."
+		}
+		return c.ended(op)
+	}
+	return c.progress(op)
+}
+
+// ended says how an operation ended that did not succeed. Which ways lead on the banner says.
+func (c Show) ended(op *app.Operation) string {
+	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, page.Count(op.Total, "step"))
+	if c.goesOnSoon() {
+		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
+	}
+	if c.undoneSoon() {
+		return fmt.Sprintf("The %s stopped %s and will be rolled back.", kind, sofar)
+	}
+	word := "failed"
+	if op.Status == app.OperationCancelled {
+		word = "was cancelled"
+	}
+	return fmt.Sprintf("The %s %s %s.", kind, word, sofar)
+}
+
+func (c Show) progress(op *app.Operation) string {
+	switch {
+	case op == nil:
+		return "Waiting to begin."
+	case !op.HeldUntil.IsZero():
+		return op.Message
+	case op.Status == app.OperationWaiting:
+		return "Waiting for the operation before it to end."
+	case op.Status == app.OperationRunning && len(c.Questions) > 0:
+		return fmt.Sprintf("%d of %s done. It waits for somebody's answer.", op.Done, page.Count(op.Total, "step"))
+	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
+		return "Stopping: no new step begins, and running ones are told to end. Then it is rolled back."
+	case op.Status == app.OperationCancelling:
+		return "Stopping: no new step begins, and running ones are told to end."
+	case op.Status == app.OperationPaused:
+		s := fmt.Sprintf("Paused after %d of %s.", op.Done, page.Count(op.Total, "step"))
+		if c.Waiting.Running > 0 {
+			s += fmt.Sprintf(" %s still at work.", page.CountOf(c.Waiting.Running, "step is", "steps are"))
+		}
+		return s + " Resume lets it go on."
+	}
+	s := fmt.Sprintf("%s: %d of %s done", c.doing(op), op.Done, page.Count(op.Total, "step"))
+	if left, ok := plan.Remaining(c.Now, *op, c.Steps); ok {
+		s += ", about " + page.Span(max(left, time.Second)) + " left"
+		if slip := plan.Slipped(c.Now, *op, left); slip > 0 {
+			s += ", " + page.Span(slip) + " more than expected"
+		}
+		if from := op.Expects.From(); from != "" {
+			s += " (" + from + ")"
+		}
+	}
+	return s + "."
+}
+
+// doing says what is being done: "Being created", "Growing from 3 to 5 nodes".
+func (c Show) doing(op *app.Operation) string {
+	switch op.Kind {
+	case app.OperationCreate:
+		return "Being created"
+	case app.OperationDelete:
+		return "Being deleted"
+	case app.OperationRollBack:
+		return "Being rolled back"
+	case app.OperationResize:
+		if comes, goes := c.moves(); comes > goes {
+			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
+		} else if goes > comes {
+			return fmt.Sprintf("Shrinking from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
+		}
+	}
+	words := op.Kind.Doing()
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// moves counts the nodes that the latest operation makes, and those that it gives back.
+func (c Show) moves() (comes, goes int) {
+	made, gone := map[string]bool{}, map[string]bool{}
+	for _, s := range c.Steps {
+		switch s.Action {
+		case app.ActionCreate:
+			made[s.Node] = true
+		case app.ActionDelete:
+			gone[s.Node] = true
+		}
+	}
+	for n := range made {
+		if !gone[n] {
+			comes++
+		}
+	}
+	for n := range gone {
+		if !made[n] {
+			goes++
+		}
+	}
+	return comes, goes
+}
+
+// stopped says which services the latest operation has stopped and left so; "" for none.
+func (c Show) stopped() string {
+	op := c.Operation()
+	if op == nil || op.Kind != app.OperationStop || op.Status != app.OperationSucceeded {
+		return ""
+	}
+	services := map[string]bool{}
+	for _, s := range c.Steps {
+		if s.Action == app.ActionStop {
+			services[s.Service] = true
+		}
+	}
+	return page.Few(slices.Sorted(maps.Keys(services)), 4)
+}
+
+// mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
+func (c Show) mayChange() bool {
+	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)
+}
+
+// CanDelete tells whether the delete button is shown.
+func (c Show) CanDelete() bool {
+	op := c.Operation()
+	deleting := Running(op) && op.Kind == app.OperationDelete
+	return c.mayChange() && c.View.Status != app.ClusterDeleted && !deleting
+}
+
+// Machines are the nodes whose machines are there, or may be.
+func (c Show) Machines() []string {
+	var names []string
+	for _, n := range c.View.Nodes {
+		if !n.Lost() && (n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name)) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// beingMade tells whether a node's machine was asked for, whatever came of it.
+func (c Show) beingMade(node string) bool {
+	return slices.ContainsFunc(c.Steps, func(s app.Step) bool {
+		return s.Node == node && s.Action == app.ActionCreate && s.Attempt > 0
+	})
+}
+
+// CanSSH tells whether the key and the lines to connect are shown.
+func (c Show) CanSSH() bool {
+	return c.Actor.MayIn("ClusterCertificate", c.View.Cluster) && c.View.Status != app.ClusterDeleted
+}
+
+// KeyFile is the name under which the cluster's private key is saved.
+func (c Show) KeyFile() string { return "muster-" + c.View.ID + ".pem" }
+
+// SSH is the command line that opens a shell on a node, "" until its address is known.
+func (c Show) SSH(n app.Node) string {
+	addr := n.Address(app.AddressAccess)
+	if addr == "" || n.Status == app.NodeDeleted || n.Lost() {
+		return ""
+	}
+	user := n.SSHUser
+	if user == "" {
+		user = "root"
+	}
+	line := "ssh -i " + c.KeyFile()
+	if n.SSHPort != 0 && n.SSHPort != 22 {
+		line += " -p " + strconv.Itoa(n.SSHPort)
+	}
+	return line + " " + user + "@" + addr
+}
+
+// Matrix is the latest operation's plan at work.
+func (c Show) Matrix() plan.Matrix { return plan.NewMatrix(c.Steps) }
+
+// filterURL is the page with its log narrowed to a node or a step.
+func (c Show) filterURL(node, step string) string {
+	q := url.Values{}
+	if node != "" {
+		q.Set("node", node)
+	}
+	if step != "" {
+		q.Set("step", step)
+	}
+	u := "/clusters/" + c.View.ID
+	if len(q) > 0 {
+		u += "?" + q.Encode()
+	}
+	return u + "#log"
+}
+
+// logsURL is the page of the log, narrowed as this one.
+func (c Show) logsURL() string {
+	return LogQuery{Node: c.Node, Step: c.Step}.URL(c.View.ID)
+}
+
+// only says what the log is narrowed to.
+func (c Show) only() string {
+	if c.Step != "" {
+		return c.Step
+	}
+	return c.Node
+}
+
+// busy tells whether what is being done is what the page is about.
+func (c Show) busy() bool {
+	return c.Running() || c.View.Status == app.ClusterPending
+}
+
+// lately is how many operations the cluster's page lists.
+const lately = 3
+
+// waits tells whether there is something to say of why steps wait.
+func (c Show) waits() bool { return len(c.Waiting.Groups) > 0 }
+
+func opWords(o app.Operation) string {
+	s := o.Kind.Words() + " " + string(o.Status)
+	if o.Status == app.OperationRunning || o.Status == app.OperationFailed {
+		s += fmt.Sprintf(", %d of %s", o.Done, page.Count(o.Total, "step"))
+	}
+	return s
+}
+
+func opTook(now time.Time, o app.Operation) string {
+	switch {
+	case o.StartedAt.IsZero():
+		return ""
+	case o.EndedAt.IsZero():
+		return "for " + page.Span(now.Sub(o.StartedAt))
+	}
+	return "took " + page.Span(o.EndedAt.Sub(o.StartedAt))
+}
+
+// followable are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
+func followable(v app.ClusterView) []app.Link {
+	var out []app.Link
+	for _, l := range v.Links {
+		u, err := url.Parse(l.URL)
+		if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && v.Status != app.ClusterDeleted {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// links are those that no service of the catalog declares; the others stand with their services.
+func (c Show) links() []app.Link {
+	return slices.DeleteFunc(followable(c.View), func(l app.Link) bool {
+		return slices.ContainsFunc(c.Services, func(s ServiceLine) bool { return slices.Contains(s.Links, l) })
+	})
+}
+
+func linkHost(u string) string {
+	parsed, err := url.Parse(u)
+	if err != nil || parsed.Host == "" {
+		return u
+	}
+	if host, port, err := net.SplitHostPort(parsed.Host); err == nil {
+		return host + ":" + port + strings.TrimSuffix(parsed.Path, "/")
+	}
+	return parsed.Host + strings.TrimSuffix(parsed.Path, "/")
+}
+
+// StreamClass tells the style sheet who said a line.
+func StreamClass(s app.Stream) string {
+	switch s {
+	case app.StreamErr:
+		return "err"
+	case app.StreamSystem:
+		return "sys"
+	}
+	return "out"
+}
+
+// canWake tells whether the button to wake a cluster that is asleep is shown.
+func (c Show) canWake() bool {
+	return c.Tabs.Manage && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
+}
+
+// healthOf is the health of a node; the zero value where nobody looks.
+func (c Show) healthOf(n app.Node) app.NodeHealth {
+	if c.View.Health == nil || n.Status != app.NodeReady {
+		return app.NodeHealth{}
+	}
+	return c.View.Health.Of(n.Name)
+}
+
+// nodesShown is how many rows the table of nodes has.
+const nodesShown = 25
+
+func (c Show) nodePages() page.Pages {
+	return page.Pages{From: c.NodesFrom, Size: nodesShown, All: len(c.View.Nodes), Noun: "node", URL: func(from int) string {
+		return "/clusters/" + c.View.ID + "?from=" + strconv.Itoa(from) + "#nodes"
+	}}
+}
+
+// NodeRows are the nodes that are shown: where there are more than a page holds, those in trouble come first.
+func (c Show) NodeRows() []app.Node {
+	all := c.View.Nodes
+	if len(all) > nodesShown {
+		var ill, well []app.Node
+		for _, n := range all {
+			if c.healthOf(n).Ill() || n.Status == app.NodeReady && len(n.Stopped) > 0 {
+				ill = append(ill, n)
+			} else {
+				well = append(well, n)
+			}
+		}
+		all = append(ill, well...)
+	}
+	from, to := c.nodePages().Cut()
+	return all[from:to]
+}

@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"muster/app"
+)
+
+// Waiting is why a cluster's steps wait.
+type Waiting struct {
+	Now     time.Time
+	View    app.ClusterView
+	Waiting app.Waiting
+	Node    string // only its steps; "" for all
+	From    int
+}
+
+// Here is the address of the page as it is shown.
+func (w Waiting) Here() string { return w.at(w.From) }
+
+// Then is the address of what comes after it.
+func (w Waiting) Then() string { return w.at(w.Waiting.Next) }
+
+func (w Waiting) at(from int) string {
+	q := url.Values{}
+	if w.Node != "" {
+		q.Set("node", w.Node)
+	}
+	if from > 0 {
+		q.Set("from", strconv.Itoa(from))
+	}
+	u := "/clusters/" + w.View.ID + "/waiting"
+	if len(q) > 0 {
+		u += "?" + q.Encode()
+	}
+	return u
+}

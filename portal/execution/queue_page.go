@@ -1,0 +1,46 @@
+package execution
+
+import (
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+func PlaceWords(w app.Wait) string {
+	if w.Position == 0 {
+		return "not queued yet"
+	}
+	return strconv.Itoa(w.Position)
+}
+
+// QueueShow is what waits in a tenant.
+type QueueShow struct {
+	Now   time.Time
+	Queue app.Queue
+}
+
+// Moving tells whether anything on the page is about to change by itself.
+func (q QueueShow) Moving() bool { return len(q.Queue.Operations) > 0 }
+
+// known is a number that may not be known.
+func known(n int) string {
+	if n < 0 {
+		return "–"
+	}
+	return strconv.Itoa(n)
+}
+
+func since(now time.Time, g app.WaitGroup) string {
+	if g.Oldest.IsZero() {
+		return "–"
+	}
+	return page.Ago(now, g.Oldest)
+}
+
+// QueuesShow is what waits in all tenants.
+type QueuesShow struct {
+	Now    time.Time
+	Queues app.Queues
+}

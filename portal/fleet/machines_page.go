@@ -1,0 +1,117 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Receipt is the page that tells what a cluster has had at its provider.
+type Receipt struct {
+	Tabs page.ClusterTabs
+	app.Receipt
+	Now time.Time
+}
+
+// Sentence says what is left, and how that is known.
+func (r Receipt) Sentence() string {
+	switch {
+	case r.DeletedAt.IsZero() && len(r.Lines) == 0:
+		return "No machine was created for this cluster yet."
+	case r.DeletedAt.IsZero():
+		return fmt.Sprintf("%s of %s in use until now.", page.Count(r.Left, "machine"), page.Count(len(r.Lines), "machine"))
+	case r.Unproven():
+		return r.ProofWords()
+	case r.Left > 0:
+		return fmt.Sprintf("%s appeared after it was proven that nothing was left; see Orphans.", page.Count(r.Left, "machine"))
+	}
+	return "0 left. Proven " + page.Ago(r.Now, r.Proof.At) + ", after the last deletion."
+}
+
+// until says when something was deleted.
+func until(l app.ReceiptLine) string {
+	if l.GoneAt.IsZero() {
+		return "–"
+	}
+	return page.Stamp(l.GoneAt)
+}
+
+// OrphanList is the page of machines that nobody stands behind.
+type OrphanList struct {
+	Now    time.Time
+	Report app.OrphanReport
+	Gone   bool
+}
+
+// Summary says in one sentence what there is.
+func (l OrphanList) Summary() string {
+	stand := 0
+	for _, o := range l.Report.Orphans {
+		if o.State != app.OrphanGone {
+			stand++
+		}
+	}
+	switch {
+	case stand == 0 && l.Report.Unlisted > 0:
+		return "No orphaned machines in the accounts that could be listed. " + page.Count(l.Report.Unlisted, "account") + " could not be listed."
+	case stand == 0:
+		return "No orphaned machines."
+	}
+	s := page.Count(stand, "orphaned machine") + "."
+	if l.Report.Cost > 0 {
+		s += " Cost so far: " + page.Cost(l.Report.Cost) + "."
+	}
+	return s
+}
+
+// modeWords says what a mode does.
+func modeWords(m app.OrphanMode) string {
+	switch m {
+	case app.OrphansOff:
+		return "not looked for"
+	case app.OrphansReport:
+		return "listed here"
+	}
+	return "deleted when seen twice"
+}
+
+// why says why nobody stands behind a machine.
+func why(k app.OrphanKind) string {
+	switch k {
+	case app.OrphanEnded:
+		return "its node was given back"
+	case app.OrphanDuplicate:
+		return "another machine stands for its node"
+	}
+	return "the ledger does not know it"
+}
+
+// whatBecomes says what is to become of an orphan.
+func (l OrphanList) whatBecomes(o app.Orphan) string {
+	switch o.State {
+	case app.OrphanGone:
+		return "gone " + page.Ago(l.Now, o.GoneAt)
+	case app.OrphanKept:
+		return "kept, says " + o.Decided
+	case app.OrphanDue:
+		by := ""
+		if o.Decided != "" {
+			by = ", says " + o.Decided
+		}
+		if o.DeleteAt.After(l.Now) {
+			return "will be deleted in " + page.Span(o.DeleteAt.Sub(l.Now)) + by
+		}
+		return "will be deleted in the next pass" + by
+	}
+	return "reported; a person decides"
+}
+
+// age says how old a machine is, as far as that is known.
+func (l OrphanList) age(o app.Orphan) string {
+	if o.MadeAt.IsZero() {
+		return "over " + page.Rough(l.Now.Sub(o.FirstSeen))
+	}
+	return page.Rough(l.Now.Sub(o.MadeAt))
+}

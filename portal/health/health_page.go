@@ -1,0 +1,89 @@
+package health
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Health is the page that tells how a cluster is, and where it is not what it should be.
+type Health struct {
+	Tabs   page.ClusterTabs
+	Checks bool // there is a page of what its nodes were found to be
+	Now    time.Time
+	View   app.ClusterView
+	Health app.ClusterHealth
+	Drift  *app.Drift // nil: not for this person
+	Amends bool       // there are pages to amend it
+
+	CanCheck bool // now, and this person may
+	Started  bool // a check was asked for just now
+}
+
+// HealthMark is the mark of a state of health.
+func HealthMark(s app.HealthState) string {
+	switch s {
+	case app.HealthHealthy:
+		return "succeeded"
+	case app.HealthSick, app.HealthUnreachable:
+		return "failed"
+	}
+	return "waiting"
+}
+
+// HealthWords says in a line how a cluster is.
+func HealthWords(now time.Time, h app.ClusterHealth) string {
+	text := strings.ToUpper(string(h.State[:1])) + string(h.State[1:])
+	switch {
+	case h.State == app.HealthHealthy:
+	case h.Reason != "":
+		text += ": " + h.Reason
+	case h.State == app.HealthUnknown && h.Note != "":
+		return text + ": " + h.Note // it says when the last check was where that is why
+	}
+	if !h.LookedAt.IsZero() {
+		text = strings.TrimSuffix(text, ".") + ". Looked at " + page.Ago(now, h.LookedAt) + "."
+	}
+	return text
+}
+
+// counts says how many nodes are how.
+func (c Health) counts() string {
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		word app.HealthState
+	}{{c.Health.Healthy, app.HealthHealthy}, {c.Health.Sick, app.HealthSick}, {c.Health.Unreachable, app.HealthUnreachable}, {c.Health.Unknown, app.HealthUnknown}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c Health) repair() string {
+	if c.Health.Repair == app.RepairAuto {
+		return "by itself"
+	}
+	return "by people"
+}
+
+// mendURL leads to the form of the amendment that would mend something.
+func (c Health) mendURL(m *app.Amendment) string {
+	q := url.Values{"kind": {string(m.Kind)}}
+	for _, n := range m.Nodes {
+		q.Add("nodes", n)
+	}
+	return "/clusters/" + c.View.ID + "/change?" + q.Encode()
+}
+
+func mendWord(m *app.Amendment) string {
+	if m.Kind == app.OperationUpgrade {
+		return "Upgrade"
+	}
+	return "Repair"
+}

@@ -1,0 +1,6 @@
+// Package operation holds the pages of operations: what changes a running cluster, with its preview (update, power,
+// roll back, cancel, delete, partial success), and the history. They show parts of a cluster's page (package cluster)
+// and plans (package plan).
+package operation
+
+//go:generate go run ../page/generate.go

@@ -1,0 +1,56 @@
+package operation
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// GoOn is what it would be to go on with the machines that came.
+type GoOn struct {
+	Now     time.Time
+	View    app.ClusterView
+	Preview app.GoOnPreview
+	Notice  string
+}
+
+// lostShown is how many machines that did not come are named with why.
+const lostShown = 8
+
+// Lost are the first of the machines that did not come.
+func (g GoOn) Lost() []app.LostMachine {
+	return g.Preview.GivesBack[:min(len(g.Preview.GivesBack), lostShown)]
+}
+
+// MoreLost counts those that are not named.
+func (g GoOn) MoreLost() int { return max(0, len(g.Preview.GivesBack)-lostShown) }
+
+// Steps are the first steps of the plan, in words.
+func (g GoOn) Steps() []string {
+	var out []string
+	for _, s := range g.Preview.Plan.Steps {
+		if !s.Join && len(out) < stepsShown {
+			out = append(out, page.StepWords(s.Node, s.Action, s.Service))
+		}
+	}
+	return out
+}
+
+// More counts the steps that are not listed.
+func (g GoOn) More() int { return max(0, g.Preview.Plan.Acts()-stepsShown) }
+
+// CostWords say what it costs then.
+func (g GoOn) CostWords() string {
+	p := g.Preview
+	if p.Before.CostPerHour == p.After.CostPerHour {
+		return page.Cost(p.After.CostPerHour)
+	}
+	return page.Cost(p.Before.CostPerHour) + " → " + page.Cost(p.After.CostPerHour)
+}
+
+// missing words how many nodes are missing.
+func missing(g GoOn) string {
+	return fmt.Sprintf("%s not created", page.CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))
+}

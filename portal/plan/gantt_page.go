@@ -1,0 +1,254 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Gantt is what was done when, node by node, and what is expected still.
+type Gantt struct {
+	Start time.Time
+	Span  time.Duration // of the whole width
+	NowX  int           // where now is; -1 where that is outside
+	Rows  []GanttRow    // a page of them
+	// Actions are those of all rows, for the legend.
+	Actions []app.Action
+	All     int // how many rows there are
+}
+
+// GanttRow is one node; "" is what is done between.
+type GanttRow struct {
+	Node string
+	Bars []GanttBar
+}
+
+// GanttBar is one try of a step, or what is expected of one. Kind is "done", "run", "failed" or "to".
+type GanttBar struct {
+	Kind   string
+	Action app.Action
+	X, W   int // of a thousand
+	Words  string
+}
+
+// Try is one earlier try of a step.
+type Try struct{ Begun, Ended time.Time }
+
+// Tries are the earlier tries of steps, by index.
+type Tries map[int][]Try
+
+const (
+	ganttWidth = 1000
+	ganttBars  = 300 // on one page, about
+	ganttRows  = 30
+	ganttGrain = ganttWidth / 50 // what is expected is drawn no finer, so that it does not change with every second
+)
+
+// GanttQuery is which part is drawn, and from when it was drawn before.
+type GanttQuery struct {
+	From int
+	Span time.Duration // at least so wide
+}
+
+// GanttNodes are the nodes of a page of rows, those in trouble first where there is more than one page, and how many there are.
+func GanttNodes(steps []app.Step, from int) (nodes []string, all, size int) {
+	count, trouble := map[string]int{}, map[string]bool{}
+	most := 1
+	for _, s := range steps {
+		if s.Join {
+			continue
+		}
+		count[s.Node]++
+		most = max(most, count[s.Node])
+		trouble[s.Node] = trouble[s.Node] || s.State == app.StepFailed
+	}
+	nodes = sortedNodes(count)
+	size = min(ganttRows, max(5, ganttBars/most))
+	all = len(nodes)
+	if all > size {
+		slices.SortStableFunc(nodes, func(a, b string) int { return rank(trouble[a]) - rank(trouble[b]) })
+	}
+	cut, to := page.Pages{From: from, Size: size, All: all}.Cut()
+	return nodes[cut:to], all, size
+}
+
+// NewGantt draws the steps of one operation.
+func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q GanttQuery) Gantt {
+	nodes, all, _ := GanttNodes(steps, q.From)
+	shown := map[string]int{}
+	g := Gantt{Start: cmp.Or(op.StartedAt, op.CreatedAt), All: all, NowX: -1}
+	for i, n := range nodes {
+		shown[n] = i
+		g.Rows = append(g.Rows, GanttRow{Node: n})
+	}
+	begin, end := forecast(now, op, steps)
+	last := op.EndedAt
+	if last.IsZero() {
+		last = now
+	}
+	for i, s := range steps {
+		if !s.Join && end[i].After(last) {
+			last = end[i]
+		}
+	}
+	g.Span = max(niceSpan(last.Sub(g.Start)), q.Span)
+	if x := g.x(now); op.EndedAt.IsZero() && x <= ganttWidth {
+		g.NowX = x
+	}
+	for i, s := range steps {
+		if !s.Join && !slices.Contains(g.Actions, s.Action) {
+			g.Actions = append(g.Actions, s.Action)
+		}
+		row, ok := shown[s.Node]
+		if s.Join || !ok {
+			continue
+		}
+		r := &g.Rows[row]
+		what := strings.TrimSpace(string(s.Action) + " " + s.Service)
+		for k, t := range tries[s.Index] {
+			r.Bars = append(r.Bars, g.bar("failed", s.Action, t.Begun, t.Ended, fmt.Sprintf("%s, attempt %d: failed after %s", what, k+1, page.Span(t.Ended.Sub(t.Begun)))))
+		}
+		kind, words := "to", "expected to take "+page.Span(s.Expected)
+		switch s.State {
+		case app.StepSucceeded:
+			kind, words = "done", "took "+page.Span(s.EndedAt.Sub(s.StartedAt))
+		case app.StepFailed:
+			kind, words = "failed", "failed after "+page.Span(s.EndedAt.Sub(s.StartedAt))
+		case app.StepRunning, app.StepAsked:
+			kind, words = "run", "running"
+			if s.State == app.StepAsked {
+				words = "waiting for an answer"
+			}
+		case app.StepDropped:
+			continue
+		}
+		if begin[i].IsZero() || op.Status.Ended() && kind == "to" {
+			continue
+		}
+		if s.Attempt > 1 {
+			words += fmt.Sprintf(", attempt %d", s.Attempt)
+		}
+		b := g.bar(kind, s.Action, begin[i], end[i], what+": "+words)
+		if kind == "to" {
+			b.X -= b.X % ganttGrain
+			b.W = max(b.W-b.W%ganttGrain, ganttGrain/4)
+		}
+		r.Bars = append(r.Bars, b)
+	}
+	return g
+}
+
+// forecast gives when each step began and ended, or is expected to.
+func forecast(now time.Time, op app.Operation, steps []app.Step) (begin, end []time.Time) {
+	begin, end = make([]time.Time, len(steps)), make([]time.Time, len(steps))
+	free := map[string]time.Time{}
+	for i, s := range steps {
+		ready := now
+		for _, n := range s.Needs {
+			if n >= 0 && n < i && end[n].After(ready) {
+				ready = end[n]
+			}
+		}
+		switch {
+		case s.Join:
+			begin[i], end[i] = ready, ready
+			continue
+		case s.State.Ended():
+			begin[i], end[i] = s.StartedAt, s.EndedAt
+			continue
+		case s.State == app.StepRunning || s.State == app.StepAsked:
+			begin[i], end[i] = s.StartedAt, later(now, s.StartedAt.Add(s.Expected))
+		default:
+			begin[i] = later(later(ready, free[s.Node]), s.NotBefore)
+			end[i] = begin[i].Add(s.Expected)
+		}
+		if s.Node != "" {
+			free[s.Node] = later(free[s.Node], end[i])
+		}
+	}
+	return begin, end
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// niceSpan rounds up to steps of a quarter, so that the measure seldom changes.
+func niceSpan(d time.Duration) time.Duration {
+	s := max(d.Seconds(), 1)
+	return time.Duration(math.Pow(1.25, math.Ceil(math.Log(s)/math.Log(1.25)-1e-9)) * float64(time.Second))
+}
+
+func (g Gantt) x(t time.Time) int {
+	return int(int64(ganttWidth) * int64(max(t.Sub(g.Start), 0)/time.Millisecond) / max(1, int64(g.Span/time.Millisecond)))
+}
+
+func (g Gantt) bar(kind string, a app.Action, from, to time.Time, words string) GanttBar {
+	x := min(max(g.x(from), 0), ganttWidth-2)
+	return GanttBar{Kind: kind, Action: a, X: x, W: max(2, min(g.x(to), ganttWidth)-x), Words: words}
+}
+
+// Fill is what the bar is filled with: what went wrong counts more than what was done.
+func (b GanttBar) Fill() string {
+	if b.Kind == "failed" {
+		return BarFill(BarFailed)
+	}
+	return BarFill(b.Action)
+}
+
+// GanttAt is a place or a width in a row.
+func GanttAt(x int) string { return fmt.Sprintf("%d.%d%%", x/10, x%10) }
+
+// ID names the row in the page.
+func (r GanttRow) ID() string { return cmp.Or(r.Node, "between") }
+
+// Name is what stands before the row.
+func (r GanttRow) Name() string { return cmp.Or(r.Node, "between") }
+
+type ganttTick struct{ At, Anchor, Word string }
+
+// Ticks are the words above: from the start on.
+func (g Gantt) Ticks() []ganttTick {
+	var out []ganttTick
+	for k := range 5 {
+		t := ganttTick{strconv.Itoa(25*k) + "%", "middle", page.Span(g.Span * time.Duration(k) / 4)}
+		switch k {
+		case 0:
+			t.Anchor, t.Word = "start", g.Start.UTC().Format("15:04:05")
+		case 4:
+			t.Anchor = "end"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// TriesFromLog gives the earlier tries of a step from what it said in them.
+func TriesFromLog(s app.Step, lines []app.LogLine) []Try {
+	by := map[int]Try{}
+	for _, l := range lines {
+		t, known := by[l.Attempt]
+		if !known {
+			t.Begun = l.At
+		}
+		t.Ended = l.At
+		by[l.Attempt] = t
+	}
+	var out []Try
+	for n := 1; n < s.Attempt && n <= 20; n++ {
+		if t, known := by[n]; known {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Paced is how long the steps of one kind take, those that do the same to the same service.
+type Paced struct {
+	Action   app.Action
+	Service  string
+	Steps    int
+	Expected time.Duration // the longest of them
+	Runs     int64         // by which that is known; 0: a guess
+	Ended    int           // of a plan at work: how many have succeeded
+	Took     time.Duration // what these took, on average
+}
+
+// Words is what is done: "create", "web: install".
+func (p Paced) Words() string {
+	if p.Service == "" {
+		return string(p.Action)
+	}
+	return p.Service + ": " + string(p.Action)
+}
+
+// mostPaced is how many kinds are shown.
+const mostPaced = 100
+
+type pacedKinds struct {
+	list []Paced
+	at   map[string]int
+}
+
+func (k *pacedKinds) of(action app.Action, service string) *Paced {
+	name := service + "/" + string(action)
+	i, ok := k.at[name]
+	if !ok {
+		if k.at == nil {
+			k.at = map[string]int{}
+		}
+		i = len(k.list)
+		k.at[name], k.list = i, append(k.list, Paced{Action: action, Service: service})
+	}
+	return &k.list[i]
+}
+
+// PacesOfPlan gives the kinds of steps of a plan that was not begun, in the order of their first steps.
+func PacesOfPlan(p app.Plan) []Paced {
+	var k pacedKinds
+	for _, s := range p.Steps {
+		if s.Join || s.Expected == 0 {
+			continue
+		}
+		kind := k.of(s.Action, s.Service)
+		if kind.Steps++; s.Expected > kind.Expected {
+			kind.Expected, kind.Runs = s.Expected, s.Runs
+		}
+	}
+	return k.list[:min(len(k.list), mostPaced)]
+}
+
+// PacesOfSteps gives those of a plan at work, with what its steps took so far. Attempts that failed are not counted.
+func PacesOfSteps(steps []app.Step) []Paced {
+	var k pacedKinds
+	known := false
+	for _, s := range steps {
+		if s.Join {
+			continue
+		}
+		kind := k.of(s.Action, s.Service)
+		kind.Steps++
+		kind.Expected = max(kind.Expected, s.Expected)
+		known = known || s.Expected > 0
+		if took := s.EndedAt.Sub(s.StartedAt); s.State == app.StepSucceeded && !s.StartedAt.IsZero() && took >= 0 {
+			kind.Took += (took - kind.Took) / time.Duration(kind.Ended+1)
+			kind.Ended++
+		}
+	}
+	if !known {
+		return nil
+	}
+	return k.list[:min(len(k.list), mostPaced)]
+}
+
+func runsWords(n int64) string {
+	switch n {
+	case 0:
+		return "a guess"
+	case 1:
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// takesFrom says between what, and how that is known; "" where nothing is.
+func takesFrom(e app.Expectation) string {
+	switch {
+	case e.Typical <= 0:
+		return ""
+	case e.Low > 0 && e.High > e.Low && page.Span(e.Low) != page.Span(e.High):
+		return page.Span(e.Low) + " to " + page.Span(e.High) + ", " + e.From()
+	}
+	return e.From()
+}

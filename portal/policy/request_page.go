@@ -1,0 +1,226 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+	"muster/portal/plan"
+)
+
+// RequestList is the page of requests: first those that wait for the actor.
+type RequestList struct {
+	Now      time.Time
+	Actor    app.Actor
+	All      bool // of everybody, not only the actor's own
+	Inbox    []app.Request
+	Requests []app.Request
+	Older    int64 // the number from which on there are older ones; 0: none
+}
+
+// OlderLink leads to older requests.
+func (l RequestList) OlderLink() string {
+	link := "/requests?before=" + strconv.FormatInt(l.Older, 10)
+	if l.All {
+		link += "&view=all"
+	}
+	return link
+}
+
+// RequestMark is the mark of a request's state.
+func RequestMark(s app.RequestStatus) string {
+	switch s {
+	case app.RequestWaiting:
+		return "waiting"
+	case app.RequestOffered:
+		return "queued"
+	case app.RequestAccepted:
+		return "succeeded"
+	case app.RequestRefused, app.RequestDenied:
+		return "failed"
+	}
+	return "dropped"
+}
+
+// RequestWord is a request's state in one word.
+func RequestWord(r app.Request) string {
+	if r.Status == app.RequestAccepted && r.Broken {
+		return "glass broken"
+	}
+	return string(r.Status)
+}
+
+// RequestLine says in a sentence how a request stands.
+func RequestLine(now time.Time, r app.Request) string {
+	switch r.Status {
+	case app.RequestWaiting:
+		return "Waits for " + requestNeeds(r) + "; expires in " + page.Rough(r.ExpiresAt.Sub(now)) + "."
+	case app.RequestOffered:
+		return r.Offer.By + " offers something else; " + r.Requester + " has to confirm it."
+	}
+	return r.Message
+}
+
+// requestNeeds says which approvals are not there yet.
+func requestNeeds(r app.Request) string {
+	var all []string
+	for _, n := range r.Needs {
+		if !n.Met() {
+			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
+		}
+	}
+	return strings.Join(all, ", and ")
+}
+
+func RequestName(r app.Request) string {
+	if name := requestedCluster(r); r.Kind != "" && r.Kind != app.OperationCreate && name != "" {
+		words := r.Kind.Words()
+		return strings.ToUpper(words[:1]) + words[1:] + " of " + name
+	}
+	if r.Asked.Name != "" {
+		return r.Asked.Name
+	}
+	return "a cluster of " + r.Asked.Template
+}
+
+// requestedCluster names the cluster that a request is about; "" for none.
+func requestedCluster(r app.Request) string {
+	if r.Asked.Name != "" {
+		return r.Asked.Name
+	}
+	return r.Cluster
+}
+
+func RequestLink(id int64) string { return "/requests/" + strconv.FormatInt(id, 10) }
+
+// RequestForm is what was typed into a form of a request's page, and what was wrong with it.
+type RequestForm struct {
+	Act, Reason, PlanHash, Size, Lease string
+	Field, Message, Hint               string
+}
+
+// RequestShow is the page of one request.
+type RequestShow struct {
+	app.Request
+	Actor app.Actor
+	Form  RequestForm
+	Now   time.Time
+	Racks []plan.Rack
+	At    string // the provider, as people call it
+	Offer *plan.Preview
+	// What the actor may do.
+	Review, Withdraw, Confirm, Break bool
+}
+
+// NewRequestShow draws a request for an actor.
+func NewRequestShow(r app.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
+	s := RequestShow{Request: r, Actor: a, Form: form, Now: now}
+	drawn := plan.NewPreview(app.Preview{Template: r.Asked.Template, Layout: r.Terms.Layout}, title)
+	s.Racks, s.At = drawn.Racks, drawn.At
+	if r.Offer != nil {
+		s.Offer = plan.NewPreview(app.Preview{Template: r.Asked.Template, Layout: r.Offer.Layout, Lease: r.Offer.Lease, Cost: r.Offer.Cost, PlanHash: r.Offer.PlanHash}, title)
+	}
+	s.Review = r.Status == app.RequestWaiting && r.WaitsFor(a) && a.May("Review")
+	s.Confirm = r.Status == app.RequestOffered && r.WaitsFor(a) && a.May("Confirm")
+	s.Withdraw = r.Status.Open() && a.May("Withdraw") && (r.Requester == a.Name() || a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin)
+	s.Break = r.MayBreak(a) && a.May("BreakGlass")
+	return s
+}
+
+// verdictWords says a review.
+func verdictWords(v app.Verdict) string {
+	switch v {
+	case app.VerdictApprove:
+		return "approved"
+	case app.VerdictDeny:
+		return "denied"
+	case app.VerdictConditions:
+		return "approved with conditions"
+	case app.VerdictBreak:
+		return "broke the glass"
+	}
+	return string(v)
+}
+
+func verdictMark(v app.Verdict) string {
+	switch v {
+	case app.VerdictApprove:
+		return "succeeded"
+	case app.VerdictDeny, app.VerdictBreak:
+		return "failed"
+	}
+	return "queued"
+}
+
+// SaidReviews are the reviews in order; what was carried into a later round is not told twice.
+func (s RequestShow) SaidReviews() []app.Review {
+	var out []app.Review
+	for _, v := range s.Reviews {
+		if v.Verdict == app.VerdictConditions && slices.ContainsFunc(out, func(o app.Review) bool { return o.Who == v.Who && o.At.Equal(v.At) }) {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// High tells whether an approval takes a fresh proof of who it is.
+func (s RequestShow) High() bool {
+	return slices.ContainsFunc(s.Needs, func(n app.Need) bool { return n.High })
+}
+
+// effectWords says what a policy did.
+func effectWords(e app.PolicyEffect) string {
+	switch e {
+	case app.PolicyAllow:
+		return "allows"
+	case app.PolicyRefuse:
+		return "refuses"
+	case app.PolicyRewrite:
+		return "changes"
+	case app.PolicyApprove:
+		return "wants approval"
+	}
+	return string(e)
+}
+
+func effectMark(e app.PolicyEffect) string {
+	switch e {
+	case app.PolicyAllow:
+		return "succeeded"
+	case app.PolicyRefuse:
+		return "failed"
+	case app.PolicyApprove:
+		return "waiting"
+	}
+	return "queued"
+}
+
+// bad gives the complaint of a form, where it is that one.
+func (s RequestShow) bad(acts ...string) page.Complaint {
+	if s.Form.Message == "" || !slices.Contains(acts, s.Form.Act) {
+		return page.Complaint{}
+	}
+	return page.Complaint{Message: s.Form.Message, Hint: s.Form.Hint}
+}
+
+// elsewhere is what went wrong where the form is not on the page any more.
+func (s RequestShow) elsewhere() string {
+	shown := map[string]bool{"approve": s.Review, "deny": s.Review, "conditions": s.Review, "confirm": s.Confirm, "withdraw": s.Withdraw, "break_glass": s.Break}
+	if s.Form.Message == "" || shown[s.Form.Act] {
+		return ""
+	}
+	return strings.TrimSpace(s.Form.Message + " " + s.Form.Hint)
+}
+
+// typed gives what was typed into a form, where it is that one.
+func (s RequestShow) typed(text string, acts ...string) string {
+	if slices.Contains(acts, s.Form.Act) {
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,5 @@
+// Package quota holds the pages of quotas, usage and costs, with their bars and charts. They use the shared parts of
+// package page only.
+package quota
+
+//go:generate go run ../page/generate.go

@@ -1,0 +1,125 @@
+package quota
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// List is the page of quotas.
+type List struct {
+	Now       time.Time
+	Quotas    []app.QuotaUse
+	Form      Form
+	May       bool // the actor may set those of groups and users
+	MayTenant bool // and that of the tenant
+}
+
+// Form is a quota as it was typed.
+type Form struct {
+	Scope, Name string
+	Values      map[app.Measure]string
+	Edits       bool // it is there already
+	Error       page.Complaint
+}
+
+// Bar is one limit, drawn.
+type Bar struct {
+	Measure     app.Measure
+	Used, Limit float64
+}
+
+// Bars are the limits of a quota.
+func (l List) Bars(q app.QuotaUse) (bars []Bar) {
+	for _, m := range app.Measures {
+		if limit, is := q.Limits.Of(m); is {
+			bars = append(bars, Bar{m, q.Used.Of(m), limit})
+		}
+	}
+	return bars
+}
+
+// Width is how much of the bar is filled, ready for an SVG attribute.
+func (b Bar) Width() string {
+	part := 1.0
+	if b.Limit > 0 {
+		part = min(b.Used/b.Limit, 1)
+	} else if b.Used <= 0 {
+		part = 0
+	}
+	return strconv.FormatFloat(100*part, 'f', 2, 64) + "%"
+}
+
+// Level is how near the limit is: "fine", "near" or "full".
+func (b Bar) Level() string {
+	switch {
+	case b.Used >= b.Limit*(1-1e-9):
+		return "full"
+	case b.Used >= 0.8*b.Limit:
+		return "near"
+	}
+	return "fine"
+}
+
+// Words says how much is used, and what is left.
+func (b Bar) Words() string { return Amount(b.Used) + " of " + Amount(b.Limit) }
+
+// MeasureWords names a measure.
+func MeasureWords(m app.Measure) string {
+	return map[app.Measure]string{app.MeasureClusters: "Clusters", app.MeasureNodes: "Nodes", app.MeasureCPU: "Cores",
+		app.MeasurePerHour: "Money per hour", app.MeasurePerMonth: "Money per month"}[m]
+}
+
+// Amount writes a number: whole ones as such, others with two digits.
+func Amount(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// Title says whose quota it is.
+func Title(q app.Quota) string {
+	switch q.Scope {
+	case app.QuotaTenant:
+		return "The whole tenant"
+	case app.QuotaEachUser:
+		return "Each user"
+	case app.QuotaGroup:
+		return "Group " + q.Name
+	}
+	return "User " + q.Name
+}
+
+// LeftWords says what is left by a limit: "12 of 50 nodes left (the tenant)".
+func LeftWords(l app.QuotaLine) string {
+	what := map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes", app.MeasureCPU: "cores",
+		app.MeasurePerHour: "per hour", app.MeasurePerMonth: "for this month"}[l.Measure]
+	whose := l.Whose()
+	if l.Scope == app.QuotaUser || l.Scope == app.QuotaEachUser {
+		whose = "your own limit"
+	}
+	return Amount(l.Left) + " of " + Amount(l.Limit) + " " + what + " (" + whose + ")"
+}
+
+func quotaScopeWords(s app.QuotaScope) string {
+	return map[app.QuotaScope]string{app.QuotaTenant: "the whole tenant", app.QuotaGroup: "a group", app.QuotaEachUser: "each user", app.QuotaUser: "a user"}[s]
+}
+
+func quotaLink(q app.Quota) string {
+	return "/admin/quotas?" + url.Values{"scope": {string(q.Scope)}, "name": {q.Name}}.Encode() + "#set"
+}
+
+// leftSentence says what is left for the one who asks.
+func leftSentence(lines []app.QuotaLine) string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, LeftWords(l))
+	}
+	return "Left for you before this: " + strings.Join(all, "; ") + "."
+}

@@ -1,0 +1,165 @@
+package quota
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// The ranges of time that can be chosen by a link.
+const (
+	ThisMonth = "month"
+	LastMonth = "last-month"
+	LastDays  = "week"
+)
+
+// UsageRange is one of them.
+type UsageRange struct{ Name, Words string }
+
+// UsageRanges are all of them.
+var UsageRanges = []UsageRange{{ThisMonth, "This month"}, {LastMonth, "Last month"}, {LastDays, "Last 7 days"}}
+
+// UsageChoices are what costs can be stacked by with a link; the form has more.
+var UsageChoices = []app.UsageBy{app.UsageByTemplate, app.UsageByProvider, app.UsageByUser}
+
+// MonthDay is a day of the month: what it has cost or will cost, and the month with it.
+type MonthDay struct {
+	Start      time.Time
+	Cost       float64 // so far
+	Ahead      float64 // still to come
+	Total      float64 // of the month at the end of the day, or now
+	TotalAhead float64 // likewise, with what is to come
+}
+
+// monthDays lays a month out: what was spent on each day, and what is to come.
+func monthDays(lines, ahead []app.UsageLine, now time.Time) (days []MonthDay) {
+	month := app.MonthOf(now)
+	at := map[time.Time]int{}
+	for d := month.Start; d.Before(month.End); d = app.UsageDay.Next(d) {
+		at[d] = len(days)
+		days = append(days, MonthDay{Start: d})
+	}
+	for _, l := range lines {
+		if i, in := at[app.UsageDay.Start(l.Start)]; in {
+			days[i].Cost += l.Cost
+		}
+	}
+	for _, l := range ahead {
+		if i, in := at[app.UsageDay.Start(l.Start)]; in {
+			days[i].Ahead += l.Cost
+		}
+	}
+	total, totalAhead := 0.0, 0.0
+	for i := range days {
+		total += days[i].Cost
+		totalAhead += days[i].Cost + days[i].Ahead
+		days[i].Total, days[i].TotalAhead = total, totalAhead
+	}
+	return days
+}
+
+// Month is how what was spent grows over the month, up to its forecast, against the budget.
+type Month struct {
+	Days   []MonthDay
+	Lines  []MonthLine
+	Budget string // where its line is; "" for none
+	Now    string // where now is, in percent of the width
+	Top    string // what the height stands for
+	Label  string // the picture in words
+}
+
+// MonthLine is a part of the curve. X are percentages of the width, Y is in the units of ChartHeight.
+type MonthLine struct {
+	X1, X2, Y1, Y2 string
+	Ahead          bool
+}
+
+// Month draws it; nil where there is nothing to come to be told of, or days are not what is shown.
+func (u Usage) Month() *Month {
+	if u.Ahead == nil || u.Usage.Step != app.UsageDay {
+		return nil
+	}
+	now := u.Ahead.From
+	m := &Month{Days: monthDays(u.Usage.Lines, u.Ahead.Days, now)}
+	month := app.MonthOf(now)
+	top := m.Days[len(m.Days)-1].TotalAhead
+	if u.Ahead.Budget != nil {
+		top = max(top, *u.Ahead.Budget)
+	}
+	x := func(t time.Time) string {
+		return page.Decimal(100*float64(t.Sub(month.Start))/float64(month.End.Sub(month.Start))) + "%"
+	}
+	// The line's width needs room at the top and at the bottom.
+	y := func(v float64) string { return page.Decimal(ChartHeight - 2 - v/math.Max(top, 1e-9)*(ChartHeight-6)) }
+	m.Now, m.Top = x(now), page.Amount2(top)
+	before := 0.0
+	for _, d := range m.Days {
+		end := app.UsageDay.Next(d.Start)
+		from, until := d.Start, end
+		if d.Start.Before(now) {
+			if until.After(now) {
+				until = now
+			}
+			m.Lines = append(m.Lines, MonthLine{X1: x(from), X2: x(until), Y1: y(before), Y2: y(d.Total)})
+			before, from = d.Total, until
+		}
+		if from.Before(end) {
+			m.Lines = append(m.Lines, MonthLine{X1: x(from), X2: x(end), Y1: y(before), Y2: y(d.TotalAhead), Ahead: true})
+			before = d.TotalAhead
+		}
+	}
+	m.Label = fmt.Sprintf("What %s costs: %s so far, %s by its end", month.Words(), page.Amount2(u.Usage.Total.Cost), page.Amount2(u.Forecast()))
+	if u.Ahead.Budget != nil {
+		m.Budget = y(*u.Ahead.Budget)
+		m.Label += fmt.Sprintf(", of a budget of %s", page.Amount2(*u.Ahead.Budget))
+	}
+	m.Label += "; the table below has the days"
+	return m
+}
+
+// Forecast is what the month will have cost.
+func (u Usage) Forecast() float64 { return u.Usage.Total.Cost + u.Ahead.Cost }
+
+// ForecastWords explain it.
+func (u Usage) ForecastWords() string {
+	return fmt.Sprintf("The forecast is what was spent so far and %s that the clusters standing now (%s an hour) will still cost until their leases or the month end, if nobody makes, deletes or extends one.",
+		page.Amount2(u.Ahead.Cost), page.Amount2(u.Ahead.PerHour))
+}
+
+// BudgetWords say how the forecast stands to the budget.
+func (u Usage) BudgetWords() string {
+	left := *u.Ahead.Budget - u.Forecast()
+	switch {
+	case left < 0 && u.Usage.Total.Cost > *u.Ahead.Budget:
+		return fmt.Sprintf("The budget of %s is used up.", page.Amount2(*u.Ahead.Budget))
+	case left < 0:
+		return fmt.Sprintf("By the forecast the budget of %s will be exceeded by %s.", page.Amount2(*u.Ahead.Budget), page.Amount2(-left))
+	}
+	return fmt.Sprintf("By the forecast %s of the budget of %s will be left.", page.Amount2(left), page.Amount2(*u.Ahead.Budget))
+}
+
+// BudgetLeft is what may still be spent this month.
+func (u Usage) BudgetLeft() float64 { return max(*u.Ahead.Budget-u.Usage.Total.Cost, 0) }
+
+// OverBudget tells whether the forecast is more than the budget.
+func (u Usage) OverBudget() bool { return u.Ahead.Budget != nil && u.Forecast() > *u.Ahead.Budget }
+
+// DateKind is the kind of field that shows what was typed: one for dates would show nothing where it is no date.
+func DateKind(typed string) string {
+	if _, err := time.Parse(time.DateOnly, typed); typed != "" && err != nil {
+		return "text"
+	}
+	return "date"
+}
+
+// complaint is what is said about a field; what no field shows is said about the form.
+func (u Usage) complaint(field string) page.Complaint {
+	shown := map[string]bool{"from": true, "to": true, "by": true, "step": true}
+	if field == u.ErrorAt || field == "form" && !shown[u.ErrorAt] {
+		return u.Error
+	}
+	return page.Complaint{}
+}

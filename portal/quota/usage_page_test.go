@@ -1,0 +1,89 @@
+package quota
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func usageOf(now time.Time, costs ...float64) Usage {
+	u := Usage{By: app.UsageByTemplate, Usage: app.Usage{From: app.MonthOf(now).Start, To: now, By: app.UsageByTemplate, Step: app.UsageDay}}
+	for i, c := range costs {
+		u.Usage.Lines = append(u.Usage.Lines, app.UsageLine{Start: app.UsageDay.Start(now), Key: fmt.Sprintf("k%02d", i), UsageSum: app.UsageSum{Cost: c}})
+		u.Usage.Total.Cost += c
+	}
+	return u
+}
+
+func TestChartStacks(t *testing.T) {
+	now := time.Date(2030, 5, 3, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		keys, parts int
+		last        string
+	}{{1, 1, "k00"}, {8, 8, "k07"}, {9, 8, "2 others"}, {500, 8, "493 others"}} {
+		costs := make([]float64, c.keys)
+		for i := range costs {
+			costs[i] = float64(1000 - i)
+		}
+		chart := usageOf(now, costs...).NewChart(usageCost, nil)
+		bar := chart.Bars[2]
+		if len(chart.Bars) != 3 || len(bar.Parts) != c.parts || len(chart.Keys) != c.parts || chart.Keys[c.parts-1].Name != c.last || len(chart.Bars[0].Parts) != 0 {
+			t.Errorf("%d keys: %d bars, %d parts, keys %v", c.keys, len(chart.Bars), len(bar.Parts), chart.Keys)
+		}
+		if bar.Parts[len(bar.Parts)-1].Y != "0.00" {
+			t.Errorf("%d keys: the parts do not fill the height: %v", c.keys, bar.Parts)
+		}
+	}
+	// What is to come stands on top of today, and days that are to come follow.
+	chart := usageOf(now, 3).NewChart(usageCost, []app.UsageLine{{Start: app.UsageDay.Start(now), UsageSum: app.UsageSum{Cost: 1}},
+		{Start: app.UsageDay.Start(now).AddDate(0, 0, 1), UsageSum: app.UsageSum{Cost: 2}}})
+	if len(chart.Bars) != 4 || chart.Top != "4.00" || chart.Bars[2].Ahead != (ChartPart{Y: "0.00", Height: "40.00"}) || chart.Bars[3].Ahead.Height != "80.00" ||
+		chart.Bars[2].Title != "Fri 3 May: 3.00, and 1.00 to come" || chart.Last != "Sat 4 May" {
+		t.Errorf("%+v", chart)
+	}
+	if empty := (Usage{Usage: app.Usage{From: now, To: now, Step: app.UsageHour}}).NewChart(usageCost, nil); len(empty.Bars) != 0 {
+		t.Errorf("no time has bars: %+v", empty)
+	}
+}
+
+func TestMonth(t *testing.T) {
+	now := time.Date(2030, 4, 15, 12, 0, 0, 0, time.UTC)
+	u := usageOf(now, 30, 10)
+	if u.Month() != nil {
+		t.Error("a month is drawn without a forecast")
+	}
+	ahead := app.LookAhead([]app.Commitment{{PerHour: 1, Until: now.Add(36 * time.Hour)}}, now, app.MonthOf(now).End)
+	u.Ahead = &ahead
+	m := u.Month()
+	if len(m.Days) != 30 || m.Days[14] != (MonthDay{Start: app.UsageDay.Start(now), Cost: 40, Ahead: 12, Total: 40, TotalAhead: 52}) || m.Days[29].TotalAhead != 76 {
+		t.Errorf("%+v", m.Days)
+	}
+	// Fourteen days and half of one are spent; the other half and fifteen days are ahead, and the curve has no gap.
+	if len(m.Lines) != 31 || m.Lines[14].Ahead || !m.Lines[15].Ahead || m.Now != "48.33%" || m.Budget != "" || m.Top != "76.00" {
+		t.Errorf("%d lines, now %s, top %s, %+v", len(m.Lines), m.Now, m.Top, m.Lines[14:16])
+	}
+	for i, l := range m.Lines[1:] {
+		if l.X1 != m.Lines[i].X2 || l.Y1 != m.Lines[i].Y2 {
+			t.Errorf("a gap before %+v", l)
+		}
+	}
+	for _, c := range []struct {
+		budget float64
+		over   bool
+		words  string
+		left   float64
+	}{
+		{100, false, "By the forecast 24.00 of the budget of 100.00 will be left.", 60},
+		{76, false, "By the forecast 0.00 of the budget of 76.00 will be left.", 36},
+		{50, true, "By the forecast the budget of 50.00 will be exceeded by 26.00.", 10},
+		{39, true, "The budget of 39.00 is used up.", 0},
+		{0, true, "The budget of 0.00 is used up.", 0},
+	} {
+		ahead.Budget = &c.budget
+		if u.OverBudget() != c.over || u.BudgetWords() != c.words || u.BudgetLeft() != c.left || u.Month().Budget == "" {
+			t.Errorf("%v: %v %q %v", c.budget, u.OverBudget(), u.BudgetWords(), u.BudgetLeft())
+		}
+	}
+}

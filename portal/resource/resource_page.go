@@ -1,0 +1,142 @@
+package resource
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// List is the page of a tenant's archives and files.
+type List struct {
+	Now       time.Time
+	Types     []app.ResourceTypes
+	Resources []app.ResourceInfo
+	Sync      app.ResourceSync // what the next sync would change
+	Search    string
+	Next      string // the address of the next page; "" for none
+	Form      Form
+}
+
+// Show is the page of one resource.
+type Show struct {
+	Now      time.Time
+	Resource app.ResourceInfo
+	Form     Form
+}
+
+// Diff is the page of how two versions differ.
+type Diff struct {
+	Resource app.ResourceInfo
+	Diff     app.ResourceDiff
+}
+
+// Form is what was typed for a new version.
+type Form struct {
+	Type, Name, Note                   string // Type is member/type
+	Stage                              bool
+	Git, Ref, Folder, Secret, ImportTo string // ImportTo is the name of what comes from git
+	Field                              string // that the complaint is about
+	Complaint                          page.Complaint
+}
+
+// Error gives the complaint about a field.
+func (f Form) Error(field string) page.Complaint {
+	if f.Field == field {
+		return f.Complaint
+	}
+	return page.Complaint{}
+}
+
+func resourceAddress(id app.ResourceID, rest string) string {
+	return "/admin/resources/" + id.Path() + rest
+}
+
+func versionAddress(id app.ResourceID, number int64, rest string) string {
+	return resourceAddress(id, "/versions/"+strconv.FormatInt(number, 10)+rest)
+}
+
+func resourceMark(s app.ResourceState) string {
+	switch s {
+	case app.ResourceActive:
+		return "succeeded"
+	case app.ResourceStaged:
+		return "ready"
+	case app.ResourceRecalled:
+		return "asked"
+	}
+	return "dropped"
+}
+
+// useMark is how a resource stands as a whole.
+func useMark(r app.ResourceInfo) (mark, word string) {
+	switch {
+	case r.Staged > 0 && r.Active > 0:
+		return "ready", fmt.Sprintf("version %d, soon %d", r.Active, r.Staged)
+	case r.Staged > 0:
+		return "ready", fmt.Sprintf("soon version %d", r.Staged)
+	case r.Recall:
+		return "asked", fmt.Sprintf("version %d, soon none", r.Active)
+	case r.Active > 0:
+		return "succeeded", fmt.Sprintf("version %d", r.Active)
+	}
+	return "dropped", "not in use"
+}
+
+func switchWords(c app.ResourceSwitch) string {
+	switch {
+	case c.From == 0:
+		return fmt.Sprintf("version %d comes into use", c.To)
+	case c.To == 0:
+		return fmt.Sprintf("version %d goes out of use", c.From)
+	}
+	return fmt.Sprintf("version %d instead of %d", c.To, c.From)
+}
+
+func originWords(s app.ResourceSource) string {
+	switch {
+	case s.Git != "" && s.Folder != "":
+		return fmt.Sprintf("%s of %s at %s", s.Folder, s.Git, s.Ref)
+	case s.Git != "":
+		return s.Git + " at " + s.Ref
+	case s.File != "":
+		return s.File
+	}
+	return "an upload"
+}
+
+func hashStart(hash string) string { return hash[:min(12, len(hash))] }
+
+// before is the newest version before one that is not deleted; 0 for none.
+func (s Show) before(number int64) int64 {
+	for _, v := range s.Resource.Versions {
+		if v.Number < number && v.DeletedAt.IsZero() {
+			return v.Number
+		}
+	}
+	return 0
+}
+
+func changeWord(c app.ResourceChange) (mark, word string) {
+	switch {
+	case c.Before == nil:
+		return "succeeded", "new"
+	case c.After == nil:
+		return "dropped", "gone"
+	}
+	return "ready", "changed"
+}
+
+func fileWords(f *app.ResourceFile) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Link != "":
+		return "link to " + f.Link
+	}
+	return fmt.Sprintf("%s, mode %04o", app.Bytes(f.Size), f.Mode)
+}
+
+func kindWords(id app.ResourceID) string { return id.Type + " for " + id.Member }

@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// What workers, provisioners and the server say to each other over HTTP: JSON, in the words of Coordinator and Registry. An
+// answer is the value, or an ErrorMessage below the key error.
+
+// ErrorMessage is an Error with all that its own JSON, which is for people, leaves out.
+type ErrorMessage struct {
+	Code       app.Code      `json:"code"`
+	Reason     string        `json:"kind,omitempty"`
+	Message    string        `json:"message"`
+	Hint       string        `json:"hint,omitempty"`
+	Field      string        `json:"field,omitempty"`
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	Cause      string        `json:"cause,omitempty"`
+}
+
+// MessageOf puts an error into a message; nil stays nil.
+func MessageOf(e *app.Error) *ErrorMessage {
+	if e == nil {
+		return nil
+	}
+	return &ErrorMessage{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Field: e.Field, RetryAfter: e.RetryAfter, Cause: e.Cause()}
+}
+
+// Error gives the error back; nil stays nil. Of causes only the text is left.
+func (m *ErrorMessage) Error() *app.Error {
+	if m == nil {
+		return nil
+	}
+	e := &app.Error{Code: m.Code, Reason: m.Reason, Message: m.Message, Hint: m.Hint, Field: m.Field, RetryAfter: m.RetryAfter}
+	if m.Cause != "" {
+		e.Err = errors.New(m.Cause)
+	}
+	return e
+}
+
+// ClaimMessage asks for steps. The same Nonce gets the same steps again, for as long as an answer may be on its way.
+type ClaimMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Most   int          `json:"most"`
+	Nonce  string       `json:"nonce"`
+}
+
+// ClaimAnswer is the answer.
+type ClaimAnswer struct {
+	Steps []*AssignmentMessage `json:"steps"`
+}
+
+// AssignmentMessage is an Assignment with the settings of its provider, which no other JSON holds.
+type AssignmentMessage struct {
+	app.Assignment
+	Settings json.RawMessage `json:"settings,omitempty"`
+	// Untrusted is that of the provider: it is opened within the bounds of tenants' own.
+	Untrusted bool `json:"untrusted,omitempty"`
+}
+
+// MessageOfAssignment puts an assignment into a message; nil stays nil.
+func MessageOfAssignment(as *app.Assignment) (*AssignmentMessage, error) {
+	if as == nil {
+		return nil, nil
+	}
+	m := &AssignmentMessage{Assignment: *as, Untrusted: as.Provider.Untrusted}
+	if len(as.Provider.Settings) > 0 {
+		var err error
+		if m.Settings, err = json.Marshal(as.Provider.Settings); err != nil {
+			return nil, app.Errorf(app.EInternal, "settings of provider %s: %w", as.Provider.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// Unpack gives the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
+func (m *AssignmentMessage) Unpack() (*app.Assignment, error) {
+	if m == nil {
+		return nil, nil
+	}
+	as := m.Assignment
+	as.Provider.Untrusted = m.Untrusted
+	if len(m.Settings) > 0 {
+		d := json.NewDecoder(bytes.NewReader(m.Settings))
+		d.UseNumber()
+		if err := d.Decode(&as.Provider.Settings); err != nil {
+			return nil, app.Errorf(app.EInternal, "settings of provider %s: %w", as.Provider.Name, err)
+		}
+		for k, v := range as.Provider.Settings {
+			as.Provider.Settings[k] = numbers(v)
+		}
+	}
+	return &as, nil
+}
+
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil && !strings.ContainsAny(v.String(), ".eE") {
+			return int(i)
+		}
+		f, _ := v.Float64()
+		return f
+	case map[string]any:
+		for k, e := range v {
+			v[k] = numbers(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = numbers(e)
+		}
+	}
+	return v
+}
+
+// HeartbeatMessage extends claims.
+type HeartbeatMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Held   []app.Fence  `json:"held"`
+}
+
+// HeartbeatAnswer is the answer.
+type HeartbeatAnswer struct {
+	Directives []app.Directive `json:"directives"`
+}
+
+// ReportsMessage ends attempts.
+type ReportsMessage struct {
+	Worker  app.WorkerID    `json:"worker"`
+	Reports []ReportMessage `json:"reports"`
+}
+
+// ReportMessage is one report.
+type ReportMessage struct {
+	app.Report
+	Err *ErrorMessage `json:"Err,omitempty"` // instead of Report.Err
+}
+
+// ReportsAnswer is the answer, in the same order.
+type ReportsAnswer struct {
+	Answers []ReportAnswer `json:"answers"`
+}
+
+// ReportAnswer is the answer to one report.
+type ReportAnswer struct {
+	Next *AssignmentMessage `json:"next,omitempty"`
+	Err  *ErrorMessage      `json:"err,omitempty"`
+}
+
+// HostsMessage asks for names.
+type HostsMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Fence  app.Fence    `json:"fence"`
+}
+
+// HostsAnswer is the answer.
+type HostsAnswer struct {
+	Hosts []app.HostEntry `json:"hosts"`
+}
+
+// LogMessage appends lines. Its answer is empty.
+type LogMessage struct {
+	Worker app.WorkerID  `json:"worker"`
+	Lines  []app.LogLine `json:"lines"`
+}
+
+// AwaitMessage waits for work.
+type AwaitMessage struct {
+	Worker   app.WorkerID  `json:"worker"`
+	Patience time.Duration `json:"patience"`
+}
+
+// AwaitAnswer is the answer.
+type AwaitAnswer struct {
+	Work bool `json:"work"`
+}
+
+// HurryMessage waits until steps of the worker's tenant may have been told to stop.
+type HurryMessage struct {
+	Worker app.WorkerID `json:"worker"`
+}
+
+// HurryAnswer is the answer. Not told: the time was over, or another wait of the same worker has taken its place.
+type HurryAnswer struct {
+	Told bool `json:"told"`
+}
+
+// RoundMessage waits for a round of health checks.
+type RoundMessage struct {
+	Worker app.WorkerID `json:"worker"`
+}
+
+// RoundAnswer is the answer; without a round, none came in time.
+type RoundAnswer struct {
+	Round *app.HealthRound `json:"round,omitempty"`
+}
+
+// RoundEndMessage tells what a round has found. Its answer is empty.
+type RoundEndMessage struct {
+	Worker app.WorkerID    `json:"worker"`
+	Report app.RoundReport `json:"report"`
+}
+
+// LeaveMessage ends a registration. Its answer is empty.
+type LeaveMessage struct {
+	ID string `json:"id"`
+}
+
+// Empty is an answer that says nothing.
+type Empty struct{}
+
+// FetchMessage asks for a content from an offset on. The answer is the content itself, to its end.
+type FetchMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Fence  app.Fence    `json:"fence"`
+	Hash   string       `json:"hash"`
+	From   int64        `json:"from"`
+}
+
+// HoldMessage tells which contents a host has. Its answer is empty.
+type HoldMessage struct {
+	Worker app.WorkerID `json:"worker"`
+	Hashes []string     `json:"hashes"`
+}
