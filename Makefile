@@ -5,7 +5,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  = -s -w -X main.version=$(VERSION)
+LDFLAGS  = -s -w -X muster/cmd/muster/cli.Version=$(VERSION)
 BUILD    = GO="$(GO)" deploy/build/build.sh
 ONCE    ?=
 REDIS_URL ?=

@@ -28,7 +28,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 	count := func(who string) (n int) {
 		t.Helper()
 		for after, tenant := int64(0), ""; ; {
-			list, err := m.server.store.Audit(t.Context(), app.AuditFilter{Who: who, Limit: app.MaxDeeds, OldestFirst: true, After: after, AfterTenant: tenant})
+			list, err := m.server.Store.Audit(t.Context(), app.AuditFilter{Who: who, Limit: app.MaxDeeds, OldestFirst: true, After: after, AfterTenant: tenant})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 		actor := app.Actor{Tenant: here, User: "auditor", Role: app.RoleSuperadmin, Via: app.ViaAPI, From: "192.0.2.1", ProvenAt: time.Now()}
 		before := count("auditor")
 		s := &scene{matrix: m, actor: actor, tenant: here, owner: "auditor", visibility: app.VisiblePrivate}
-		if err := try(actor.In(t.Context()), m.server.app, s); err != nil {
+		if err := try(actor.In(t.Context()), m.server.App, s); err != nil {
 			t.Logf("%s was refused and changes nothing: %v", p.UseCase, err)
 			continue
 		}
@@ -59,7 +59,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 	if seen < 20 {
 		t.Errorf("only %d use cases were seen in the audit", seen)
 	}
-	proofs, err := m.server.app.VerifyAudit(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, "*")
+	proofs, err := m.server.App.VerifyAudit(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, "*")
 	if err != nil {
 		t.Fatal(err)
 	}

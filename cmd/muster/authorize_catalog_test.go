@@ -10,7 +10,7 @@ import (
 func (s *scene) entry() app.CatalogKey {
 	s.used = true
 	name := s.fresh("own")
-	_, err := s.server.app.ApplyCatalog(s.t.Context(), s.boss(), ownTemplate(name))
+	_, err := s.server.App.ApplyCatalog(s.t.Context(), s.boss(), ownTemplate(name))
 	s.must(err)
 	return app.CatalogKey{Kind: app.KindTemplate, Name: name}
 }

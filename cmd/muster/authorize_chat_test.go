@@ -11,7 +11,7 @@ import (
 func (s *scene) workspaceOf() string {
 	s.used = true
 	team := "T" + s.tenant
-	s.must(s.server.store.SaveWorkspace(s.t.Context(), s.boss(), app.ChatWorkspace{Kind: "slack", Team: team, Name: team, Tenant: s.tenant}, app.ChatTokens{Access: "xoxb-1"}, time.Now()))
+	s.must(s.server.Store.SaveWorkspace(s.t.Context(), s.boss(), app.ChatWorkspace{Kind: "slack", Team: team, Name: team, Tenant: s.tenant}, app.ChatTokens{Access: "xoxb-1"}, time.Now()))
 	return team
 }
 

@@ -29,7 +29,7 @@ func (s *scene) user() string {
 	if s.tenant != here {
 		name = s.fresh("stranger")
 	}
-	s.must(s.server.store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
+	s.must(s.server.Store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
 	return name
 }
 
@@ -37,15 +37,15 @@ func (s *scene) user() string {
 func (s *scene) lesser() string {
 	s.used = true
 	name := s.fresh("lesser")
-	s.must(s.server.store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
+	s.must(s.server.Store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
 	return name
 }
 
 func (s *scene) token() int64 {
 	name := s.user()
-	_, err := s.server.app.IssueToken(s.t.Context(), s.tenant, name, s.fresh("token"))
+	_, err := s.server.App.IssueToken(s.t.Context(), s.tenant, name, s.fresh("token"))
 	s.must(err)
-	all, err := s.server.app.Tokens(s.t.Context(), s.boss(), name)
+	all, err := s.server.App.Tokens(s.t.Context(), s.boss(), name)
 	s.must(err)
 	newest := int64(0)
 	for _, t := range all {
@@ -56,7 +56,7 @@ func (s *scene) token() int64 {
 
 func (s *scene) session() (user string, id int64) {
 	user = s.user()
-	id, err := s.server.store.BeginSession(s.t.Context(), app.Session{Tenant: s.tenant, User: user, At: time.Now(), SeenAt: time.Now()})
+	id, err := s.server.Store.BeginSession(s.t.Context(), app.Session{Tenant: s.tenant, User: user, At: time.Now(), SeenAt: time.Now()})
 	s.must(err)
 	return user, id
 }
@@ -64,7 +64,7 @@ func (s *scene) session() (user string, id int64) {
 func (s *scene) group() string {
 	s.used = true
 	name := s.fresh("group")
-	_, err := s.server.app.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
+	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
 	s.must(err)
 	return name
 }
@@ -72,16 +72,16 @@ func (s *scene) group() string {
 func (s *scene) secret() string {
 	s.used = true
 	name := s.fresh("SECRET")
-	s.must(s.server.app.SetSecret(s.t.Context(), s.boss(), name, []byte("value")))
+	s.must(s.server.App.SetSecret(s.t.Context(), s.boss(), name, []byte("value")))
 	return name
 }
 
 func (s *scene) quota() string {
 	s.used = true
 	name, most := s.fresh("quotagroup"), 1e6
-	_, err := s.server.app.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
+	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
 	s.must(err)
-	_, err = s.server.app.SetQuota(s.t.Context(), s.boss(), app.Quota{Scope: app.QuotaGroup, Name: name, Limits: app.Limits{Nodes: &most}})
+	_, err = s.server.App.SetQuota(s.t.Context(), s.boss(), app.Quota{Scope: app.QuotaGroup, Name: name, Limits: app.Limits{Nodes: &most}})
 	s.must(err)
 	return name
 }
@@ -93,7 +93,7 @@ func aPolicy(name string) app.Policy {
 func (s *scene) policy() string {
 	s.used = true
 	name := s.fresh("policy")
-	_, err := s.server.app.SavePolicy(s.t.Context(), s.boss(), aPolicy(name))
+	_, err := s.server.App.SavePolicy(s.t.Context(), s.boss(), aPolicy(name))
 	s.must(err)
 	return name
 }
@@ -102,10 +102,10 @@ func (s *scene) policy() string {
 func (s *scene) request() int64 {
 	s.used, s.hidden = true, true
 	p := app.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1}}
-	_, err := s.server.app.SavePolicy(s.t.Context(), s.boss(), p)
+	_, err := s.server.App.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)
 	r := app.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 7}}
-	a, err := s.server.app.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
+	a, err := s.server.App.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
 	if err != nil || a.Request.Status != app.RequestWaiting {
 		s.t.Fatalf("%+v, %v", a.Request, err)
 	}
@@ -114,7 +114,7 @@ func (s *scene) request() int64 {
 
 // device has a program ask, and gives the code that its person would type.
 func (s *scene) device() string {
-	c, err := s.server.app.StartDevice(s.t.Context(), s.fresh("host"), "muster", s.fresh("from"), nil)
+	c, err := s.server.App.StartDevice(s.t.Context(), s.fresh("host"), "muster", s.fresh("from"), nil)
 	s.must(err)
 	return c.User
 }

@@ -10,7 +10,7 @@ import (
 func (s *scene) pool() string {
 	s.used = true
 	name, count := s.fresh("pool"), 1
-	_, err := s.server.app.CreatePool(s.t.Context(), s.boss(), poolOf(name, count))
+	_, err := s.server.App.CreatePool(s.t.Context(), s.boss(), poolOf(name, count))
 	s.must(err)
 	return name
 }

@@ -29,7 +29,7 @@ func TestProofsAreAskedWhereTheTableSays(t *testing.T) {
 		asks := func(a app.Actor) bool {
 			t.Helper()
 			a.Tenant, a.User, a.Role = here, string(role), role
-			err := tries[p.UseCase](t.Context(), m.server.app, &scene{matrix: m, actor: a, tenant: here, owner: a.User})
+			err := tries[p.UseCase](t.Context(), m.server.App, &scene{matrix: m, actor: a, tenant: here, owner: a.User})
 			return err != nil && app.AsError(err).Reason == app.StepUpReason
 		}
 		now := time.Now()
@@ -59,7 +59,7 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 	m := newMatrix(t)
 	now := time.Now()
 	stale := app.Actor{Tenant: here, User: "admin", Role: app.RoleSuperadmin, Session: "1", ProvenAt: now.Add(-app.FreshWithin - time.Second), SeenAt: now, Via: app.ViaPortal}
-	a, ctx := m.server.app, t.Context()
+	a, ctx := m.server.App, t.Context()
 	admin, user := app.RoleAdmin, app.RoleUser
 	for _, c := range []struct {
 		name string

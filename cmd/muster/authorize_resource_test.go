@@ -16,11 +16,11 @@ func (s *scene) resourceMarked(mark string) app.ResourceID {
 	s.used = true
 	id := app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("motd")}
 	for _, n := range []string{"1", "2"} {
-		_, err := s.server.app.PushResource(s.t.Context(), s.boss(), app.ResourcePush{ResourceID: id, Note: mark + " note", Source: app.ResourceSource{File: mark + ".txt"}, Stage: n == "1"},
+		_, err := s.server.App.PushResource(s.t.Context(), s.boss(), app.ResourcePush{ResourceID: id, Note: mark + " note", Source: app.ResourceSource{File: mark + ".txt"}, Stage: n == "1"},
 			strings.NewReader(mark+n+id.Name))
 		s.must(err)
 	}
-	_, err := s.server.app.SyncResources(s.t.Context(), s.boss(), app.ResourceFilter{}, false)
+	_, err := s.server.App.SyncResources(s.t.Context(), s.boss(), app.ResourceFilter{}, false)
 	s.must(err)
 	return id
 }
@@ -77,7 +77,7 @@ var resourceTries = map[string]func(ctx context.Context, a *app.App, s *scene) e
 	},
 	"SyncResources": func(ctx context.Context, a *app.App, s *scene) error {
 		id := s.resource()
-		_, err := s.server.app.StageResource(s.t.Context(), s.boss(), id, 2)
+		_, err := s.server.App.StageResource(s.t.Context(), s.boss(), id, 2)
 		s.must(err)
 		s.used = false // it is of all resources of the actor's own tenant, and of no single one
 		_, err = a.SyncResources(ctx, s.actor, app.ResourceFilter{}, false)

@@ -14,6 +14,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 // The matrix: every use case, tried by every role on what is its own, on what belongs to another of its tenant, shared with the actor or not, and on what
@@ -41,14 +43,14 @@ type scene struct {
 // matrix is a server without workers, so that nothing changes by itself.
 type matrix struct {
 	t      testing.TB
-	server *server
+	server *server.Server
 	serial int
 	hooks  map[string]bool // those that were made
 }
 
 func newMatrix(t testing.TB) *matrix {
 	t.Helper()
-	s, err := newServer(context.WithoutCancel(t.Context()), serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0",
+	s, err := server.New(context.WithoutCancel(t.Context()), server.Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0",
 		Catalogs: []string{"../../examples/catalog"}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +60,11 @@ func newMatrix(t testing.TB) *matrix {
 			t.Error(err)
 		}
 	})
-	if _, _, err := s.app.CreateTenant(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, app.NewTenant{Name: there}); err != nil {
+	if _, _, err := s.App.CreateTenant(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, app.NewTenant{Name: there}); err != nil {
 		t.Fatal(err)
 	}
 	// Somebody who could carry it out, and never does.
-	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return &matrix{t: t, server: s}
@@ -86,14 +88,14 @@ func (s *scene) cluster() string {
 func (s *scene) create(n app.NewCluster) app.Operation {
 	s.clusters = true
 	n.Cluster.Owner, n.Cluster.Visibility = s.owner, s.visibility
-	op, err := s.server.store.CreateCluster(s.t.Context(), n)
+	op, err := s.server.Store.CreateCluster(s.t.Context(), n)
 	s.must(err)
 	if s.shared > app.AccessNone {
 		who := app.User{Tenant: s.tenant, Name: s.actor.User, Role: s.actor.Role, CreatedAt: time.Now()}
-		if err := s.server.store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
+		if err := s.server.Store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
 			s.must(err)
 		}
-		_, err = s.server.store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, app.SharingChange{Add: []app.ClusterShare{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
+		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, app.SharingChange{Add: []app.ClusterShare{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
 		s.must(err)
 	}
 	return op
@@ -105,7 +107,7 @@ func (s *scene) question() app.Question {
 	p := app.Plan{Kind: app.OperationCreate, Questions: map[string]*app.Person{"q": {Ask: "Go on?"}},
 		Steps: []app.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
 	op := s.create(apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p))
-	q, err := s.server.store.Question(s.t.Context(), s.tenant, op.ID, 0)
+	q, err := s.server.Store.Question(s.t.Context(), s.tenant, op.ID, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -117,11 +119,11 @@ func (s *scene) hook() string {
 	s.used = true
 	who := app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleAdmin}
 	for name := range s.hooks {
-		_ = s.server.store.DeleteHook(s.t.Context(), who, name, time.Now()) // some are gone already
+		_ = s.server.Store.DeleteHook(s.t.Context(), who, name, time.Now()) // some are gone already
 	}
 	name := s.fresh("hook")
 	s.hooks = map[string]bool{name: true}
-	if _, _, err := s.server.store.SaveHook(s.t.Context(), who, app.HookChange{Name: name, URL: "https://hooks.example.com/", New: make([]byte, 32)}, time.Now()); err != nil {
+	if _, _, err := s.server.Store.SaveHook(s.t.Context(), who, app.HookChange{Name: name, URL: "https://hooks.example.com/", New: make([]byte, 32)}, time.Now()); err != nil {
 		s.t.Fatal(err)
 	}
 	return name
@@ -129,7 +131,7 @@ func (s *scene) hook() string {
 
 // delivery makes a test of a hook.
 func (s *scene) delivery(hook string) int64 {
-	d, err := s.server.store.TestHook(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleAdmin}, hook, time.Now())
+	d, err := s.server.Store.TestHook(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleAdmin}, hook, time.Now())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -403,7 +405,7 @@ func TestMatrix(t *testing.T) {
 				t.Helper()
 				s := &as
 				s.matrix, s.actor, s.tenant, s.owner = m, actor, tenant, owner
-				err := try(t.Context(), m.server.app, s)
+				err := try(t.Context(), m.server.App, s)
 				got := app.CodeOf(err)
 				decisions++
 				refused := got == app.EForbidden || got == app.EUnauthorized

@@ -20,6 +20,8 @@ import (
 
 	"muster/app"
 	"muster/cmd/house"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 const blogYAML = `kind: template
@@ -37,7 +39,7 @@ func tenantAdmin(tenant string) app.Actor {
 
 func (m *matrix) apply(actor app.Actor, c app.CatalogChange) app.CatalogReport {
 	m.t.Helper()
-	r, err := m.server.app.ApplyCatalog(actor.In(m.t.Context()), actor, c)
+	r, err := m.server.App.ApplyCatalog(actor.In(m.t.Context()), actor, c)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func yamlOf(text string) app.CatalogChange {
 
 func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
 	m := newMatrix(t)
-	a, ctx := m.server.app, t.Context()
+	a, ctx := m.server.App, t.Context()
 	r := m.apply(tenantAdmin(here), yamlOf(blogYAML))
 	if !r.Saved || len(r.Changes) != 1 || r.Changes[0].Act != "add" || r.Changes[0].Number != 1 {
 		t.Fatalf("%+v", r)
@@ -123,7 +125,7 @@ defaults: {services: [mine]}
 compatibility: {services: [mine]}
 `
 	ask := func() error {
-		_, err := m.server.app.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
+		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
 			app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "mine", Size: 4}})
 		return err
 	}
@@ -152,10 +154,10 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 	}
 	push := func(actor app.Actor, content string) app.ResourceVersion {
 		t.Helper()
-		v, err := m.server.app.PushResource(t.Context(), actor, app.ResourcePush{Stage: true, ResourceID: app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
+		v, err := m.server.App.PushResource(t.Context(), actor, app.ResourcePush{Stage: true, ResourceID: app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
 			strings.NewReader(content))
 		if err == nil {
-			_, err = m.server.app.SyncResources(t.Context(), actor, app.ResourceFilter{}, false)
+			_, err = m.server.App.SyncResources(t.Context(), actor, app.ResourceFilter{}, false)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +165,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		return v
 	}
 	ask := func() *app.Error {
-		_, err := m.server.app.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "run", Size: 3}})
+		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "run", Size: 3}})
 		if err == nil {
 			return &app.Error{}
 		}
@@ -207,18 +209,18 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	before := app.CatalogRevision{CatalogKey: app.CatalogKey{Kind: app.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
-	if _, err := m.server.store.SaveOwnCatalog(ctx, tenantAdmin(here), app.OwnCatalogSave{At: time.Now(), Entries: []app.CatalogRevision{before}, AsOf: -1}); err != nil {
+	if _, err := m.server.Store.SaveOwnCatalog(ctx, tenantAdmin(here), app.OwnCatalogSave{At: time.Now(), Entries: []app.CatalogRevision{before}, AsOf: -1}); err != nil {
 		t.Fatal(err)
 	}
-	check, err := m.server.app.CheckProvider(ctx, tenantAdmin(here), "stolen")
+	check, err := m.server.App.CheckProvider(ctx, tenantAdmin(here), "stolen")
 	if err != nil || !slices.ContainsFunc(check.Findings, func(f app.Finding) bool { return !f.OK && strings.Contains(f.Message, "only the installation can set") }) {
 		t.Errorf("%+v, %v", check, err)
 	}
-	specs, err := m.server.app.OwnProviders(ctx)
+	specs, err := m.server.App.OwnProviders(ctx)
 	if err != nil || len(specs) != 1 || !specs[0].Untrusted {
 		t.Fatalf("%+v, %v", specs, err)
 	}
-	_, err = tenantAccounts{m.server.providers, m.server.store.TenantNames, m.server.app.SecretsOf}.Provider(ctx, *specs[0])
+	_, err = server.TenantAccounts{Set: m.server.Providers, Tenants: m.server.Store.TenantNames, Resolve: m.server.App.SecretsOf}.Provider(ctx, *specs[0])
 	if err == nil || app.AsError(err).Reason != "installation_only" {
 		t.Errorf("what looks after accounts opens it: %v", err)
 	}
@@ -247,7 +249,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 			text := "kind: image\nname: own\nproviders: {" + c.provider + ": " + c.image + "}\n---\nkind: template\nname: owned\nextends: web\ndefaults: {provider: " + c.provider + ", hardware: box, image: own}\n" +
 				"compatibility: {hardware: [box], images: [own]}\n"
 			ask := func() error {
-				_, err := m.server.app.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "owned", Size: 4}})
+				_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "owned", Size: 4}})
 				return err
 			}
 			if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -269,7 +271,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 // Undo, prune and conflicts: all or nothing, and nobody overwrites what they have not seen.
 func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	m := newMatrix(t)
-	a, ctx, ada := m.server.app, t.Context(), tenantAdmin(here)
+	a, ctx, ada := m.server.App, t.Context(), tenantAdmin(here)
 	k := app.CatalogKey{Kind: app.KindTemplate, Name: "blog"}
 	first := m.apply(ada, yamlOf(blogYAML))
 	if r := m.apply(ada, yamlOf(blogYAML+"---\nkind: template\nname: broken\nextends: nothing\n")); r.Saved || r.OK() {
@@ -315,7 +317,7 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := m.server.app.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
+				if _, err := m.server.App.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
 					app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}}); err != nil {
 					b.Fatal(err)
 				}
@@ -329,7 +331,7 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 	t.Parallel()
 	f := &foreign{matrix: newMatrix(t)}
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	boss := f.visitor(site.URL, here, app.RoleSuperadmin)
 	send := func(method, path, kind string, body io.Reader) (int, string) {
@@ -391,7 +393,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 		for _, do := range []string{"review", "save"} {
 			in.Set("do", do)
 			_, answer := send(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader(in.Encode()))
-			answers += strings.Join(readable(answer), " ")
+			answers += strings.Join(cli.Readable(answer), " ")
 			if do == "save" && strings.Count(answers, "Unchanged") == 1 {
 				t.Errorf("%s says it once only: to %s", path, do)
 			}
@@ -425,7 +427,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, answer := send(http.MethodPost, "/admin/catalog/import", m.FormDataContentType(), &form)
-		return fmt.Sprint(status) + strings.Join(readable(answer), " ")
+		return fmt.Sprint(status) + strings.Join(cli.Readable(answer), " ")
 	}
 	written := func(name, text string) string {
 		t.Helper()
@@ -438,7 +440,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 	cli := func(args ...string) string {
 		t.Helper()
 		r := runAlone(t, append(args, "--server", site.URL, "--token", boss.token)...)
-		if r.code != exitDone {
+		if r.code != cli.ExitDone {
 			t.Fatalf("%v: %s %s", args, r.out, r.errOut)
 		}
 		return r.out
@@ -473,11 +475,11 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			key := app.CatalogKey{Kind: app.KindTemplate, Name: name}
 			count := func() (texts, templates int) {
 				t.Helper()
-				history, err := f.server.app.CatalogHistory(t.Context(), boss.actor, key)
+				history, err := f.server.App.CatalogHistory(t.Context(), boss.actor, key)
 				if err != nil {
 					t.Fatal(err)
 				}
-				versions, err := f.server.app.TemplateVersions(t.Context(), boss.actor, name)
+				versions, err := f.server.App.TemplateVersions(t.Context(), boss.actor, name)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/catalog"
+	"muster/cmd/muster/cli"
 )
 
 const brokenScript = `kind: service
@@ -30,7 +32,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	}
 	var out, errOut bytes.Buffer
 	code := run(context.Background(), []string{"catalog", "lint", dir}, strings.NewReader(""), &out, &errOut)
-	if code != exitFailed || !strings.Contains(out.String(), file+":6:5: error: service \"broken\": actions.start.fields.script: line 2, column 1 of the script: `if") {
+	if code != cli.ExitFailed || !strings.Contains(out.String(), file+":6:5: error: service \"broken\": actions.start.fields.script: line 2, column 1 of the script: `if") {
 		t.Errorf("lint: exit %d: %s%s", code, &out, &errOut)
 	}
 
@@ -44,7 +46,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	if r = m.apply(admin, yamlOf(strings.Replace(brokenScript, "/etc/motd\n", "/etc/motd\n    fi\n", 1))); !r.Saved {
 		t.Errorf("what is right is refused: %+v", r.Problems)
 	}
-	_, err := m.server.app.SaveHook(admin.In(t.Context()), admin, app.HookRequest{Name: "warm", When: app.HookAfter, Script: "case $1 in\n"})
+	_, err := m.server.App.SaveHook(admin.In(t.Context()), admin, app.HookRequest{Name: "warm", When: app.HookAfter, Script: "case $1 in\n"})
 	if e := app.AsError(err); app.CodeOf(err) != app.EInvalid || e.Field != "script" || !strings.Contains(e.Message, "line 1, column 1: `case`") {
 		t.Errorf("a hook: %v", err)
 	}
@@ -54,14 +56,14 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 func TestLintNeedsShellcheckForShellcheck(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var out, errOut bytes.Buffer
-	if code := run(context.Background(), []string{"catalog", "lint", "--shellcheck", "../../examples/catalog"}, strings.NewReader(""), &out, &errOut); code == exitDone ||
+	if code := run(context.Background(), []string{"catalog", "lint", "--shellcheck", "../../examples/catalog"}, strings.NewReader(""), &out, &errOut); code == cli.ExitDone ||
 		!strings.Contains(errOut.String(), "apt install shellcheck") {
 		t.Errorf("exit %d: %s%s", code, &out, &errOut)
 	}
 }
 
 // shellcheckFindings are the problems of lint --shellcheck.
-func shellcheckFindings(t *testing.T, dirs ...string) (code int, r reportJSON) {
+func shellcheckFindings(t *testing.T, dirs ...string) (code int, r catalog.ReportJSON) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	code = run(context.Background(), append([]string{"catalog", "lint", "--shellcheck", "--format", "json"}, dirs...), strings.NewReader(""), &out, &errOut)

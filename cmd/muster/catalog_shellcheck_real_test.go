@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"muster/cmd/muster/cli"
 )
 
 // TestRealShellcheckInLint: what shellcheck calls an error is reported at the line of the file, and the examples have none.
 func TestRealShellcheckInLint(t *testing.T) {
-	if code, r := shellcheckFindings(t, "../../examples/catalog"); code != exitDone || r.Errors > 0 {
+	if code, r := shellcheckFindings(t, "../../examples/catalog"); code != cli.ExitDone || r.Errors > 0 {
 		t.Errorf("the examples: exit %d, %+v", code, r.Problems)
 	}
 	dir := t.TempDir()
@@ -26,7 +28,7 @@ func TestRealShellcheckInLint(t *testing.T) {
 		t.Logf("%d:%d %s %s %s", p.Line, p.Column, p.Severity, p.Message, p.Hint)
 		found = found || p.Line == 8 && strings.Contains(p.Message, "SC") && strings.Contains(p.Hint, "shellcheck.net/wiki/SC")
 	}
-	if code != exitFailed || !found {
+	if code != cli.ExitFailed || !found {
 		t.Errorf("exit %d; nothing of shellcheck's at line 8", code)
 	}
 }

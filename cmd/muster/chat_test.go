@@ -10,7 +10,7 @@ import (
 // A channel goes to another tenant when somebody of both sides wants that, and comes back when either does.
 func TestChannelsByConsent(t *testing.T) {
 	m := newMatrix(t)
-	a, ctx := m.server.app, t.Context()
+	a, ctx := m.server.App, t.Context()
 	actor := func(tenant string, role app.Role) app.Actor {
 		return app.Actor{Tenant: tenant, User: string(role) + "-" + tenant, Role: role, ProvenAt: time.Now()}
 	}
@@ -19,7 +19,7 @@ func TestChannelsByConsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	stranger := actor("third", app.RoleAdmin)
-	if err := m.server.store.SaveWorkspace(ctx, host, app.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme", Tenant: here}, app.ChatTokens{Access: "xoxb-1"}, time.Now()); err != nil {
+	if err := m.server.Store.SaveWorkspace(ctx, host, app.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme", Tenant: here}, app.ChatTokens{Access: "xoxb-1"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	speaks := func() string {

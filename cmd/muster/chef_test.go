@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/server"
 )
 
 // packed gives a folder as a tar.gz.
@@ -41,11 +42,11 @@ func (w *town) push(resource string, content *bytes.Buffer) app.ResourceVersion 
 	if err != nil {
 		w.Fatal(err)
 	}
-	v, err := w.server.app.PushResource(w.Context(), w.admin(""), app.ResourcePush{ResourceID: id, Stage: true}, content)
+	v, err := w.server.App.PushResource(w.Context(), w.admin(""), app.ResourcePush{ResourceID: id, Stage: true}, content)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if _, err := w.server.app.SyncResources(w.Context(), w.admin(""), app.ResourceFilter{}, false); err != nil {
+	if _, err := w.server.App.SyncResources(w.Context(), w.admin(""), app.ResourceFilter{}, false); err != nil {
 		w.Fatal(err)
 	}
 	return v
@@ -54,7 +55,7 @@ func (w *town) push(resource string, content *bytes.Buffer) app.ResourceVersion 
 // said gives what the cluster's steps have said since, each line with its step.
 func (w *town) said(id string) string {
 	w.Helper()
-	found, err := w.server.app.Logs(w.Context(), w.admin(""), id, app.LogFilter{Tail: true, Limit: 1000})
+	found, err := w.server.App.Logs(w.Context(), w.admin(""), id, app.LogFilter{Tail: true, Limit: 1000})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func (w *town) said(id string) string {
 // amended has an amendment done to its end.
 func (w *town) amended(id string, m app.Amendment) {
 	w.Helper()
-	answer, err := w.server.app.Amend(w.Context(), w.admin(""), id, m)
+	answer, err := w.server.App.Amend(w.Context(), w.admin(""), id, m)
 	if err != nil {
 		w.Fatalf("%s: %v", m.Kind, err)
 	}
@@ -76,7 +77,7 @@ func (w *town) amended(id string, m app.Amendment) {
 		w.Fatalf("%s: nothing was to be done", m.Kind)
 	}
 	w.until("the "+string(m.Kind)+" has ended", func() bool {
-		v, err := w.server.app.Cluster(w.Context(), w.admin(""), id)
+		v, err := w.server.App.Cluster(w.Context(), w.admin(""), id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -116,12 +117,12 @@ kind: template
 name: named
 defaults: {services: [named], provider: cloud}
 constraints: {size: {min: 1, max: 1}}
-`, func(c *serverConfig) { c.Catalogs = append(c.Catalogs, filepath.Join(dir, "coopr")) })
+`, func(c *server.Config) { c.Catalogs = append(c.Catalogs, filepath.Join(dir, "coopr")) })
 	w.nodes.Path = filepath.Join(dir, "bin")
 	w.start("h1")
 	make := func(name, template string, size int) app.ClusterView {
 		t.Helper()
-		v, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+		v, err := w.server.App.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ constraints: {size: {min: 1, max: 1}}
 		"n2.apache-httpd.start: apache2 is made to start":                            true,
 		"n1.apache-httpd.install: apache2 is made to start":                          false,
 	})
-	facts, err := w.server.app.ClusterFacts(t.Context(), w.admin(""), v.ID)
+	facts, err := w.server.App.ClusterFacts(t.Context(), w.admin(""), v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ constraints: {size: {min: 1, max: 1}}
 
 	// Of two that would lie in the same place, one is left out, and said to be.
 	w.push("chef-solo/roles/apache2", bytes.NewBuffer(role))
-	p, err := w.server.app.Preview(t.Context(), w.admin(""), app.ClusterRequest{Name: "two", LayoutRequest: app.LayoutRequest{Template: "web", Size: 1}})
+	p, err := w.server.App.Preview(t.Context(), w.admin(""), app.ClusterRequest{Name: "two", LayoutRequest: app.LayoutRequest{Template: "web", Size: 1}})
 	if err != nil || !strings.Contains(strings.Join(p.Warnings, " "), "roles/apache2 (beside cookbooks/apache2)") {
 		t.Errorf("two of one name: %q, %v", p.Warnings, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cluster"
 )
 
 // An owner opens a node without having the cluster's key: with a certificate for the visit, and with one for a key of hers.
@@ -68,10 +69,10 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	}
 	n := v.Nodes[0]
 	known := filepath.Join(temp, "known_hosts")
-	if err := os.WriteFile(known, []byte(knownHosts(v.Nodes)), 0o600); err != nil {
+	if err := os.WriteFile(known, []byte(cluster.KnownHosts(v.Nodes)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := strings.Fields(strings.TrimPrefix(sshLine(key, n.SSHUser, n), "ssh "))
+	args := strings.Fields(strings.TrimPrefix(cluster.SSHLine(key, n.SSHUser, n), "ssh "))
 	args[1] = key // of the person, not of the cluster
 	for i, a := range args {
 		if strings.HasPrefix(a, "UserKnownHostsFile=") {

@@ -7,27 +7,29 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 func TestSSHCommandLine(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	wantResult(t, s.muster("cluster", "ssh"), exitUsage, "", "ID|NAME is missing")
-	wantResult(t, s.muster("cluster", "ssh", "shop", "n1", "uptime"), exitUsage, "", "-- uptime")
-	wantResult(t, s.muster("cluster", "certificate", "shop"), exitUsage, "", "--public-key is missing")
+	wantResult(t, s.muster("cluster", "ssh"), cli.ExitUsage, "", "ID|NAME is missing")
+	wantResult(t, s.muster("cluster", "ssh", "shop", "n1", "uptime"), cli.ExitUsage, "", "-- uptime")
+	wantResult(t, s.muster("cluster", "certificate", "shop"), cli.ExitUsage, "", "--public-key is missing")
 	t.Setenv("PATH", t.TempDir())
-	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), exitFailed, "", "there is no program ssh")
+	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), cli.ExitFailed, "", "there is no program ssh")
 }
 
 func TestCertificateKeepsPrivateKeysHere(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	file := filepath.Join(t.TempDir(), "id")
-	for text, says := range map[string]string{"-----BEGIN OPENSSH PRIVATE KEY-----\n": "private key", strings.Repeat("x", maxKeyFile+1): "too large"} {
+	for text, says := range map[string]string{"-----BEGIN OPENSSH PRIVATE KEY-----\n": "private key", strings.Repeat("x", cluster.MaxKeyFile+1): "too large"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		wantResult(t, s.muster("cluster", "certificate", "shop", "--public-key", file), exitUsage, "", says)
+		wantResult(t, s.muster("cluster", "certificate", "shop", "--public-key", file), cli.ExitUsage, "", says)
 	}
 	if n := s.wasAsked("POST /clusters/c1/certificate"); n != 0 {
 		t.Errorf("the server was asked %d times", n)
@@ -41,12 +43,12 @@ func TestVisited(t *testing.T) {
 	v := app.ClusterView{Nodes: []app.Node{node("n1", "", "ssh-ed25519 AAAA", app.NodePlanned), node("n2", "10.0.0.2", "", app.NodeCreated),
 		node("n3", "10.0.0.3", "ssh-ed25519 AAAA", app.NodeReady), node("n4", "-oProxyCommand=x", "ssh-ed25519 AAAA", app.NodeReady)}}
 	for name, want := range map[string]string{"": "n3", "n3": "n3", "n1": "", "n2": "", "n4": "", "n9": ""} {
-		n, err := visited(v, name)
+		n, err := cluster.Visited(v, name)
 		if n.Name != want || (err == nil) != (want != "") || err != nil && app.CodeOf(err) != app.ENotFound {
 			t.Errorf("%q gives %q, %v", name, n.Name, err)
 		}
 	}
-	if _, err := visited(app.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {
+	if _, err := cluster.Visited(app.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {
 		t.Error(err)
 	}
 }

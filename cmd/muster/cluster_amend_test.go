@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 // amendRoutes are the parts of the contract by which clusters are amended.
@@ -89,11 +91,11 @@ func TestAmendShowsFirst(t *testing.T) {
   2 steps, about 0:20
   - app wants two nodes
 `
-	wantResult(t, got, exitDone, want, "")
+	wantResult(t, got, cli.ExitDone, want, "")
 	if got.out != want {
 		t.Errorf("it shows\n%s", got.out)
 	}
-	wantResult(t, s.muster("cluster", "resize", "shop", "3", "--preview", "--steps"), exitDone, "app.reload", "")
+	wantResult(t, s.muster("cluster", "resize", "shop", "3", "--preview", "--steps"), cli.ExitDone, "app.reload", "")
 	if s.wasAsked("POST /clusters/c1/operations") != 2 {
 		t.Errorf("it was asked %q", s.asked)
 	}
@@ -105,15 +107,15 @@ func TestAmendShowsFirst(t *testing.T) {
 
 func TestAmendDoesWhatWasShown(t *testing.T) {
 	s := amendable(t)
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), exitDone, "resize of shop (c1) is accepted: 2 nodes, 3 steps, about 1:00\nFollow it:  muster cluster logs c1 -f\n", "")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "resize of shop (c1) is accepted: 2 nodes, 3 steps, about 1:00\nFollow it:  muster cluster logs c1 -f\n", "")
 	got := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--on-failure", "roll_back")
-	wantResult(t, got, exitDone, "Grow from 2 to 3 nodes", "")
-	wantResult(t, got, exitDone, "shop (c1) is active", "")
-	wantResult(t, got, exitDone, "History:", "")
+	wantResult(t, got, cli.ExitDone, "Grow from 2 to 3 nodes", "")
+	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
+	wantResult(t, got, cli.ExitDone, "History:", "")
 	if last := s.amended[len(s.amended)-1]; last.PlanHash != s.amend.PlanHash || last.OnFailure != app.FailureRollBack || last.Size != 3 {
 		t.Errorf("it asked for %+v", last)
 	}
-	var v clusterJSON
+	var v cluster.ClusterJSON
 	if out := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--format", "json").out; json.Unmarshal([]byte(out), &v) != nil || v.ID != "c1" || v.Status != app.ClusterActive {
 		t.Errorf("as JSON it answers %s", out)
 	}
@@ -146,7 +148,7 @@ func TestEveryAmendmentAsksForWhatItSays(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			s := amendable(t)
 			got := s.muster(append(append([]string{"cluster"}, strings.Fields(command)...), "--preview")...)
-			if got.code != exitDone || len(s.amended) != 1 {
+			if got.code != cli.ExitDone || len(s.amended) != 1 {
 				t.Fatalf("it ends with %d: %s", got.code, got.errOut)
 			}
 			if !reflect.DeepEqual(s.amended[0], want) {
@@ -182,7 +184,7 @@ func TestWrongAmendmentsAreNotSent(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			s := amendable(t)
 			got := s.muster(append([]string{"cluster"}, strings.Fields(command)...)...)
-			wantResult(t, got, exitUsage, "", want)
+			wantResult(t, got, cli.ExitUsage, "", want)
 			if len(s.amended) > 0 {
 				t.Errorf("it was sent: %+v", s.amended)
 			}
@@ -193,7 +195,7 @@ func TestWrongAmendmentsAreNotSent(t *testing.T) {
 func TestAmendNothingToDo(t *testing.T) {
 	s := amendable(t)
 	s.amend = app.AmendPreview{Kind: app.OperationUpgrade, Nothing: true}
-	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), exitDone, "shop (c1): nothing is to be done; it is so already.\n", "")
+	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), cli.ExitDone, "shop (c1): nothing is to be done; it is so already.\n", "")
 	if len(s.amended) != 1 {
 		t.Errorf("more than a preview was asked for: %+v", s.amended)
 	}
@@ -205,22 +207,22 @@ func TestAmendWaitsForApproval(t *testing.T) {
 	s.amend.Decision = &app.Decision{Outcome: app.OutcomeApprove, Needs: []app.Need{need}}
 	s.request = &app.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: app.RequestWaiting, Needs: []app.Need{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
-	wantResult(t, got, exitDone, "It needs the approval of 1 with the role approver", "")
-	wantResult(t, got, exitDone, "Request 5 waits for 0 of 1 with the role approver.", "")
+	wantResult(t, got, cli.ExitDone, "It needs the approval of 1 with the role approver", "")
+	wantResult(t, got, cli.ExitDone, "Request 5 waits for 0 of 1 with the role approver.", "")
 }
 
 func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
 	s := amendable(t)
 	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown.", Hint: "Look at it again."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), exitFailed, "Grow from 2 to 3 nodes", "muster: The plan is not the one that was shown.\n  Look at it again.\n")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan is not the one that was shown.\n  Look at it again.\n")
 	s.refuse["POST /clusters/c1/operations/preview"] = &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 nodes have no layout."}
 	s.status = http.StatusUnprocessableEntity
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), exitNoLayout, "", "muster: 3 nodes have no layout.\n")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitNoLayout, "", "muster: 3 nodes have no layout.\n")
 }
 
 func TestColoursAreForTerminalsOnly(t *testing.T) {
-	if got := (&cli{}).painter(&strings.Builder{})(colourComes, "new"); got != "new" {
+	if got := (&cli.Context{}).Painter(&strings.Builder{})(cli.ColourComes, "new"); got != "new" {
 		t.Errorf("what is piped is %q", got)
 	}
 }

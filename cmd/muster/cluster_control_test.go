@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // controlRoutes are the parts of the contract by which people steer operations.
@@ -75,11 +76,11 @@ func TestPause(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	wantResult(t, s.muster("cluster", "pause", "shop"), exitDone, "create of shop (c1) is paused, 0 of 4 steps done\nGo on:  muster cluster resume c1\n", "")
-	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
+	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitDone, "create of shop (c1) is paused, 0 of 4 steps done\nGo on:  muster cluster resume c1\n", "")
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
 	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "The create is paused, so you can't pause it.", Hint: "You can resume it or cancel it."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "pause", "shop"), exitFailed, "", "muster: The create is paused, so you can't pause it.\n  You can resume it or cancel it.\n")
+	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitFailed, "", "muster: The create is paused, so you can't pause it.\n  You can resume it or cancel it.\n")
 }
 
 func TestCancelWaitsUntilItHasStopped(t *testing.T) {
@@ -95,7 +96,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")
-	wantResult(t, got, exitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back create:  muster cluster roll-back shop\n", "")
+	wantResult(t, got, cli.ExitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back create:  muster cluster roll-back shop\n", "")
 }
 
 func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
@@ -117,27 +118,27 @@ func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
 		s.rollBack(s.views["c1"])
 		s.mu.Unlock()
 	}
-	wantResult(t, s.muster("cluster", "cancel", "shop", "--roll-back", "--wait"), exitDone, "shop (c1) is deleted: every machine is gone", "")
+	wantResult(t, s.muster("cluster", "cancel", "shop", "--roll-back", "--wait"), cli.ExitDone, "shop (c1) is deleted: every machine is gone", "")
 }
 
 func TestRollBackShowsAndAsks(t *testing.T) {
 	s := failed(t)
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
-	wantResult(t, got, exitDone, "roll-back of the create of shop (c1): 1 machine is given back; then nothing is left of the cluster\n", "")
-	wantResult(t, got, exitDone, "roll-back: 1 step on 1 node, about 20s", "")
-	wantResult(t, s.muster("cluster", "roll-back", "shop"), exitUsage, "", "rolling back needs --yes where there is no terminal to confirm on\n  See first what it would do: --dry-run.")
-	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), exitUsage, "", "--yes and --dry-run do not go together")
+	wantResult(t, got, cli.ExitDone, "roll-back of the create of shop (c1): 1 machine is given back; then nothing is left of the cluster\n", "")
+	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20s", "")
+	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "rolling back needs --yes where there is no terminal to confirm on\n  See first what it would do: --dry-run.")
+	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run do not go together")
 	if n := s.wasAsked("POST"); n > 0 {
 		t.Fatalf("%d things were changed by looking", n)
 	}
-	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--wait"), exitDone, "shop (c1) is deleted: every machine is gone", "")
+	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--wait"), cli.ExitDone, "shop (c1) is deleted: every machine is gone", "")
 }
 
 func TestRetryNode(t *testing.T) {
 	s := failed(t)
 	s.resume = func() { s.goesWell(app.ClusterRequest{}) }
-	wantResult(t, s.muster("cluster", "retry-node", "shop"), exitUsage, "", "NODE is missing")
-	wantResult(t, s.muster("cluster", "retry-node", "shop", "n2", "--wait"), exitDone, "shop (c1) is active", "")
+	wantResult(t, s.muster("cluster", "retry-node", "shop"), cli.ExitUsage, "", "NODE is missing")
+	wantResult(t, s.muster("cluster", "retry-node", "shop", "n2", "--wait"), cli.ExitDone, "shop (c1) is active", "")
 	if s.wasAsked("POST /clusters/c1/nodes/n2/retry") != 1 {
 		t.Errorf("asked: %v", s.asked)
 	}
@@ -151,7 +152,7 @@ func TestWhy(t *testing.T) {
 		Groups: []app.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
 		Steps: []app.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
 			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
-	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), exitDone, `The create is running: 1 step is at work, 2 wait.
+	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step is at work, 2 wait.
 
 STEPS  WHY
     2  app.start: waits for n1.db.start, which is running.
@@ -164,7 +165,7 @@ More:  muster cluster why c1 --from 12
 	if s.wasAsked("GET /clusters/c1/waiting?limit=20&node=n1") != 1 {
 		t.Errorf("asked: %v", s.asked)
 	}
-	wantResult(t, s.muster("cluster", "why", "shop", "--limit", "501"), exitUsage, "", "--limit must be from 1 to 500, not 501")
+	wantResult(t, s.muster("cluster", "why", "shop", "--limit", "501"), cli.ExitUsage, "", "--limit must be from 1 to 500, not 501")
 	if got := s.muster("cluster", "why", "shop", "--format", "json"); !strings.Contains(got.out, `"position":3`) {
 		t.Errorf("JSON: %s", got.out)
 	}
@@ -177,7 +178,7 @@ func TestQueue(t *testing.T) {
 	s.queue = app.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
 		Groups:     []app.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
 		Operations: []app.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
-	wantResult(t, s.muster("queue"), exitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
+	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
 
 STEPS  OLDEST  WHY
     3      3h  All slots of the tenant are busy (4 of 4).
@@ -188,23 +189,23 @@ shop     create     running   3h  7/20        4       3        6
 `, "")
 	s.refuse["GET /queue"] = &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
 	s.status = http.StatusForbidden
-	wantResult(t, s.muster("queue"), exitFailed, "", "Only admins see the whole queue.")
+	wantResult(t, s.muster("queue"), cli.ExitFailed, "", "Only admins see the whole queue.")
 }
 
 func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back"), exitDone, "is accepted", "")
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back"), cli.ExitDone, "is accepted", "")
 	if got := s.created[0].OnFailure; got != app.FailureRollBack {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), exitUsage, "", "use one of roll_back, go_on, go_on_or_roll_back, leave")
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "use one of roll_back, go_on, go_on_or_roll_back, leave")
 	s.create = func(app.ClusterRequest) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].OnFailure = app.ClusterFailed, app.OperationFailed, app.FailureRollBack
 		}, operationEvent(7, app.OperationFailed))
 	}
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back", "--wait"), exitFailed, "",
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back", "--wait"), cli.ExitFailed, "",
 		"It is rolled back by itself now:  muster cluster logs c1 -f")
 }

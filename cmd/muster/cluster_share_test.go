@@ -8,18 +8,20 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 // A cluster is created private, shared, made visible and given to a group on the command line.
 func TestShareCommands(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "", func(c *serverConfig) { c.Workers = 1 })
+	w := newTown(t, "", func(c *server.Config) { c.Workers = 1 })
 	w.until("the server has left its address", func() bool {
-		_, err := os.Stat(filepath.Join(w.server.Data, clientFile))
+		_, err := os.Stat(filepath.Join(w.server.Data, cli.ClientFile))
 		return err == nil
 	})
 	for _, name := range []string{"ana", "bob"} {
-		if err := w.server.store.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}); err != nil {
+		if err := w.server.Store.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}

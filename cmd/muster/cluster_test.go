@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 // home gives the client a home of its own, and no settings from outside.
@@ -47,7 +49,7 @@ func TestCreateWaitTellsHowToReachTheNodes(t *testing.T) {
 	s.create = s.goesWell
 	got := s.muster("cluster", "create", "shop", "--template", "web", "--size", "2", "--services", "app,db", "--hardware", "small",
 		"--lease", "8h", "--config", `{"port": 12345678901234567890}`, "--wait")
-	wantResult(t, got, exitDone, "", "")
+	wantResult(t, got, cli.ExitDone, "", "")
 
 	key, known := filepath.Join(dir, "keys", "c1.pem"), filepath.Join(dir, "keys", "c1.known_hosts")
 	want := []string{
@@ -90,7 +92,7 @@ func TestCreateWaitJSONIsOneDocument(t *testing.T) {
 	s := newFakeServer(t)
 	s.create = s.goesWell
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait", "--format", "json")
-	wantResult(t, got, exitDone, "", "n1.create succeeded")
+	wantResult(t, got, cli.ExitDone, "", "n1.create succeeded")
 	var v struct {
 		Status string
 		Nodes  []struct{ Name string }
@@ -118,10 +120,10 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 		s.goesWell(app.ClusterRequest{})
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, exitDone, "the server at "+s.url()+" does not answer: ", "")
-	wantResult(t, got, exitDone, "; trying again for up to 5:00\n", "")
-	wantResult(t, got, exitDone, "the server answers again", "")
-	wantResult(t, got, exitDone, "shop (c1) is active", "")
+	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" does not answer: ", "")
+	wantResult(t, got, cli.ExitDone, "; trying again for up to 5:00\n", "")
+	wantResult(t, got, cli.ExitDone, "the server answers again", "")
+	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if n := strings.Count(got.out, "n1.create succeeded"); n != 1 {
 		t.Errorf("the end of n1.create was told %d times", n)
 	}
@@ -131,8 +133,8 @@ func TestCreateWaitGivesUpOnAServerThatIsGone(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.create = func(app.ClusterRequest) { s.stop() }
-	got := s.musterWith(&cli{patience: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, exitFailed, "", "does not answer")
+	got := s.musterWith(&cli.Context{Patience: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
+	wantResult(t, got, cli.ExitFailed, "", "does not answer")
 }
 
 func TestCreateWaitReportsAFailure(t *testing.T) {
@@ -151,28 +153,28 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, exitFailed, "n1.app.install failed", "the create of shop has failed\n")
+	wantResult(t, got, cli.ExitFailed, "n1.app.install failed", "the create of shop has failed\n")
 	for _, want := range []string{"n1.app.install failed after 3 attempts: exit code 100", "muster cluster logs c1 --step n1.app.install",
 		"muster cluster resume shop", "muster cluster delete shop"} {
-		wantResult(t, got, exitFailed, "", want)
+		wantResult(t, got, cli.ExitFailed, "", want)
 	}
 	got = s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait", "--format", "json")
-	wantResult(t, got, exitFailed, `"status":"failed"`, "has failed")
+	wantResult(t, got, cli.ExitFailed, `"status":"failed"`, "has failed")
 }
 
 func TestCreateWaitEndsAtItsTimeout(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait", "--timeout", "100ms")
-	wantResult(t, got, exitFailed, "", "isn't finished after")
-	wantResult(t, got, exitFailed, "", "muster cluster show shop")
+	wantResult(t, got, cli.ExitFailed, "", "isn't finished after")
+	wantResult(t, got, cli.ExitFailed, "", "muster cluster show shop")
 }
 
 func TestCreateWithoutWait(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever", "--prefer", "spread")
-	wantResult(t, got, exitDone, "create of web-1 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
+	wantResult(t, got, cli.ExitDone, "create of web-1 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
 	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != app.PreferSpread {
 		t.Errorf("asked for %+v; the server gives the name, and a lease of 0 is for ever", r)
 	}
@@ -188,11 +190,11 @@ func TestRefusals(t *testing.T) {
 		code   int
 		kind   string
 	}{
-		{"no layout", 422, app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout.", Hint: "Ask for more."}, exitNoLayout, "no_solution"},
-		{"an unknown template", 404, app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "No such template."}, exitNoLayout, "missing_template"},
-		{"a name that will not do", 422, app.Error{Code: app.EInvalid, Message: "Names are short.", Field: "name"}, exitUsage, "invalid"},
-		{"a bug", 500, app.Error{Code: app.EInternal, Message: "internal error"}, exitFailed, "internal"},
-		{"a full cloud", 503, app.Error{Code: app.ECapacity, Message: "No room."}, exitFailed, "capacity"},
+		{"no layout", 422, app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout.", Hint: "Ask for more."}, cli.ExitNoLayout, "no_solution"},
+		{"an unknown template", 404, app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "No such template."}, cli.ExitNoLayout, "missing_template"},
+		{"a name that will not do", 422, app.Error{Code: app.EInvalid, Message: "Names are short.", Field: "name"}, cli.ExitUsage, "invalid"},
+		{"a bug", 500, app.Error{Code: app.EInternal, Message: "internal error"}, cli.ExitFailed, "internal"},
+		{"a full cloud", 503, app.Error{Code: app.ECapacity, Message: "No room."}, cli.ExitFailed, "capacity"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s.status, s.refuse["POST /clusters"] = tt.status, &tt.err
@@ -217,28 +219,28 @@ func TestDelete(t *testing.T) {
 	}
 	checked := time.Date(2026, 1, 2, 14, 0, 1, 0, time.UTC)
 	s.proofs = []app.Proof{{}, {How: "Account eu cannot be listed.", CheckedAt: checked}, {At: checked.Add(app.ProofGap), How: "None listed."}}
-	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "root@127.0.0.2", "")
-	wantResult(t, s.muster("cluster", "delete", "shop"), exitUsage, "", "--yes")
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "root@127.0.0.2", "")
+	wantResult(t, s.muster("cluster", "delete", "shop"), cli.ExitUsage, "", "--yes")
 	if s.wasAsked("DELETE") != 0 {
 		t.Fatal("deleted without a yes")
 	}
 	got := s.muster("cluster", "delete", "shop", "--yes", "--wait")
-	wantResult(t, got, exitDone, "shop (c1) is deleted: every machine is gone", "")
-	wantResult(t, got, exitDone, "\n2 resources, 3h in all, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
+	wantResult(t, got, cli.ExitDone, "shop (c1) is deleted: every machine is gone", "")
+	wantResult(t, got, cli.ExitDone, "\n2 resources, 3h in all, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
 	if left, _ := filepath.Glob(filepath.Join(dir, "keys", "*")); len(left) > 0 {
 		t.Errorf("keys of a cluster that is gone: %v", left)
 	}
-	wantResult(t, s.muster("cluster", "delete", "shop", "--yes"), exitFailed, "", `there is no cluster "shop"`)
-	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "is deleted", "")
-	wantResult(t, s.muster("cluster", "list"), exitDone, "No clusters", "")
-	wantResult(t, s.muster("cluster", "list", "--all"), exitDone, "deleted", "")
+	wantResult(t, s.muster("cluster", "delete", "shop", "--yes"), cli.ExitFailed, "", `there is no cluster "shop"`)
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "is deleted", "")
+	wantResult(t, s.muster("cluster", "list"), cli.ExitDone, "No clusters", "")
+	wantResult(t, s.muster("cluster", "list", "--all"), cli.ExitDone, "deleted", "")
 }
 
 func TestDeleteAsksAPerson(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "no\n": false, "": false, "yesterday\n": false} {
 		var said strings.Builder
-		c := &cli{stdin: strings.NewReader(answer), stderr: &said}
-		if err := c.confirmDelete(t.Context(), *testCluster("c1", "shop")); (err == nil) != want {
+		c := &cli.Context{Stdin: strings.NewReader(answer), Stderr: &said}
+		if err := cluster.ConfirmDelete(t.Context(), c, *testCluster("c1", "shop")); (err == nil) != want {
 			t.Errorf("%q: %v", answer, err)
 		}
 		if !strings.Contains(said.String(), "shop (c1, 2 nodes of admin)? [y/N]") {
@@ -251,9 +253,9 @@ func TestNamesThatAreNotUnique(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["a"], s.views["b"] = testCluster("a", "shop"), testCluster("b", "shop")
-	wantResult(t, s.muster("cluster", "show", "shop"), exitFailed, "", "Name one by its id: a (admin, pending), b (admin, pending)")
-	wantResult(t, s.muster("cluster", "show", "b"), exitDone, "shop (b) is pending: create running, 0 of 4 steps done", "")
-	wantResult(t, s.muster("cluster", "show", "no/such?one"), exitFailed, "", `there is no cluster "no/such?one"`)
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitFailed, "", "Name one by its id: a (admin, pending), b (admin, pending)")
+	wantResult(t, s.muster("cluster", "show", "b"), cli.ExitDone, "shop (b) is pending: create running, 0 of 4 steps done", "")
+	wantResult(t, s.muster("cluster", "show", "no/such?one"), cli.ExitFailed, "", `there is no cluster "no/such?one"`)
 }
 
 func TestResume(t *testing.T) {
@@ -263,7 +265,7 @@ func TestResume(t *testing.T) {
 	s.tell(nil, stepEvent("n1.create", app.StepFailed, 0), operationEvent(7, app.OperationFailed))
 	s.resume = func() { s.goesWell(app.ClusterRequest{}) }
 	got := s.muster("cluster", "resume", "shop", "--wait")
-	wantResult(t, got, exitDone, "shop (c1) is active", "")
+	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if strings.Contains(got.out, "failed") {
 		t.Errorf("what was before is told again:\n%s", got.out)
 	}
@@ -275,7 +277,7 @@ func TestKeyIsNotForEveryone(t *testing.T) {
 	s.views["c1"] = testCluster("c1", "shop")
 	becomeActive(s.views["c1"])
 	s.status, s.refuse["GET /clusters/c1/key"] = http.StatusForbidden, &app.Error{Code: app.EForbidden, Message: "Not yours."}
-	wantResult(t, s.muster("cluster", "show", "shop"), exitDone, "Only the owner of a cluster and admins get its key.", "")
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "Only the owner of a cluster and admins get its key.", "")
 }
 
 func TestLogs(t *testing.T) {
@@ -287,12 +289,12 @@ func TestLogs(t *testing.T) {
 		s.logs = append(s.logs, app.LogLine{Seq: int64(i + 1), Operation: 7, Step: node + ".app.install", Node: node, Stream: app.StreamOut, Text: fmt.Sprintf("line <%d>", i)})
 	}
 	got := s.muster("cluster", "logs", "shop")
-	wantResult(t, got, exitDone, "n2.app.install | line <2499>", "")
+	wantResult(t, got, cli.ExitDone, "n2.app.install | line <2499>", "")
 	if n := strings.Count(got.out, "\n"); n != 2500 {
 		t.Errorf("%d lines", n)
 	}
 	got = s.muster("cluster", "logs", "shop", "--tail", "2", "--node", "n1", "--format", "json")
-	wantResult(t, got, exitDone, `"text":"line <2498>"`, "")
+	wantResult(t, got, cli.ExitDone, `"text":"line <2498>"`, "")
 	if n := strings.Count(got.out, "\n"); n != 2 {
 		t.Errorf("%d lines", n)
 	}
@@ -306,7 +308,7 @@ func TestLogs(t *testing.T) {
 		})
 	}()
 	got = s.muster("cluster", "logs", "shop", "-f", "--tail", "1")
-	wantResult(t, got, exitDone, "line <2499>", "")
+	wantResult(t, got, cli.ExitDone, "line <2499>", "")
 	if lines := strings.Split(strings.TrimSpace(got.out), "\n"); len(lines) != 2 || !strings.HasSuffix(lines[1], "n1.app.start | the end") {
 		t.Errorf("followed:\n%s", got.out)
 	}

@@ -16,6 +16,8 @@ import (
 
 	"muster/app"
 	"muster/bot"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 func troubled() app.ClusterView {
@@ -39,7 +41,7 @@ func TestClusterShow(t *testing.T) {
 	v := troubled()
 	s.views["c1"] = &v
 	got := s.muster("cluster", "show", "shop")
-	wantResult(t, got, exitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
+	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
 web · 2 nodes · cloud · owned by ada · 1.00 per hour · no end of lease
   n2.web.start: no route to host
 Stopped 2h1m ago; its machines cost 0.50 per hour in the meantime.
@@ -65,13 +67,13 @@ func TestClusterHealthCheck(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	before := app.ClusterHealth{State: app.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []app.NodeHealth{}}
 	s.health = []app.ClusterHealth{before, before, {State: app.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []app.NodeHealth{}}}
-	wantResult(t, s.muster("cluster", "health", "shop", "--check"), exitDone,
+	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
 		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; looked at 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
 		t.Errorf("the server was asked %q", s.asked)
 	}
 	s.refuse["POST /clusters/c1/health/check"], s.status = &app.Error{Code: app.EConflict, Message: "Health isn't checked while the cluster is asleep."}, 409
-	if got := s.muster("cluster", "health", "shop", "--check"); got.code == exitDone || !strings.Contains(got.errOut, "asleep") {
+	if got := s.muster("cluster", "health", "shop", "--check"); got.code == cli.ExitDone || !strings.Contains(got.errOut, "asleep") {
 		t.Errorf("a refused check ends with %+v", got)
 	}
 }
@@ -81,16 +83,16 @@ func TestClusterHealthCheck(t *testing.T) {
 func TestAFailureIsToldOnce(t *testing.T) {
 	home(t)
 	const password = "correct-horse-battery"
-	s := crowdedServer(t, "", func(c *serverConfig) { c.Password = password })
-	site := httptest.NewServer(s.http.Handler)
+	s := crowdedServer(t, "", func(c *server.Config) { c.Password = password })
+	site := httptest.NewServer(s.HTTP.Handler)
 	defer site.Close()
 	ctx := t.Context()
-	token, err := s.app.LocalToken(ctx, "test")
+	token, err := s.App.LocalToken(ctx, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
-	made, err := s.app.CreateCluster(ctx, admin, app.ClusterRequest{Name: "broken", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	made, err := s.App.CreateCluster(ctx, admin, app.ClusterRequest{Name: "broken", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	fail := func(r app.Retry) {
 		t.Helper()
 		for {
-			steps, err := s.app.Claim(ctx, w, 10)
+			steps, err := s.App.Claim(ctx, w, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +111,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 				return
 			}
 			for _, as := range steps {
-				if done, err := s.app.Report(ctx, w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
+				if done, err := s.App.Report(ctx, w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
 					t.Fatal(done, err)
 				}
 			}
@@ -120,10 +122,10 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	cli := func(args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		c := &cli{patience: hangs, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+		c := &cli.Context{Patience: hangs, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}
 		within, cancel := context.WithTimeout(ctx, hangs)
 		defer cancel()
-		c.run(within, args)
+		execute(within, c, args)
 		return out.String()
 	}
 	jar, _ := cookiejar.New(nil)
@@ -155,11 +157,11 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	fail(app.Retry{Again: true, After: time.Hour})
 	once("why, of what is tried again", cli("cluster", "why", "broken"))
 	once("the page of what waits", page("/clusters/"+made.ID+"/waiting"))
-	if _, err := s.store.SweepSteps(ctx, time.Now().Add(2*time.Hour)); err != nil { // they are due
+	if _, err := s.Store.SweepSteps(ctx, time.Now().Add(2*time.Hour)); err != nil { // they are due
 		t.Fatal(err)
 	}
 	fail(app.Retry{})
-	if v, err := s.app.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
+	if v, err := s.App.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
 		t.Fatal(v.Status, err)
 	}
 	once("cluster show", cli("cluster", "show", "broken"))
@@ -168,7 +170,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	once("the operation's page", page("/clusters/"+made.ID+"/operations/"+strconv.FormatInt(made.Operations[0].ID, 10)))
 	once("the list of clusters", page("/clusters"))
 	c := app.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
-	progress, err := s.app.ChatProgress(ctx, c)
+	progress, err := s.App.ChatProgress(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}

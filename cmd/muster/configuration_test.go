@@ -13,6 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 var writeConfiguration = flag.Bool("write-configuration", false, "write docs/configuration.md anew")
@@ -26,7 +29,7 @@ const (
 
 // environmentOfOthers are variables that other commands read.
 var environmentOfOthers = []struct{ name, who, about string }{
-	{tokenEnv, "provisioner", "The token that it registers with, where no `--token-file` is given."},
+	{server.TokenEnv, "provisioner", "The token that it registers with, where no `--token-file` is given."},
 	{"MUSTER_URL", "provisioner, clients", "The server. Clients take `MUSTER_SERVER`, too."},
 	{"MUSTER_CA_FINGERPRINT", "provisioner, doctor, clients", "`sha256:…` of the CA of a server with `--tls self`."},
 	{"REDIS_URL", "provisioner", "The Redis of the servers; without it workers ask the server for work."},
@@ -44,7 +47,7 @@ func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|"
 // configurationText is the part of the document that is made from the code.
 func configurationText() string {
 	var b strings.Builder
-	root := rootCommand(&cli{})
+	root := rootCommand(&cli.Context{})
 	for _, name := range []string{"serve", "provisioner", "doctor", "backup", "restore", "migrate up"} {
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil {
@@ -72,16 +75,16 @@ func configurationText() string {
 		}
 	}
 	b.WriteString("\n## Environment of servers\n\nA flag counts before the variable that stands for it. What is secret is never shown, neither on the portal's page nor by `muster server settings`.\n\n| variable | flag | |\n|---|---|---|\n")
-	for _, e := range environment {
+	for _, e := range server.Environment {
 		flag := ""
-		if e.flag != "" {
-			flag = "`--" + e.flag + "`"
+		if e.Flag != "" {
+			flag = "`--" + e.Flag + "`"
 		}
-		about := e.about
-		if e.secret {
+		about := e.About
+		if e.Secret {
 			about += " Secret."
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.name, flag, cell(about))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Name, flag, cell(about))
 	}
 	b.WriteString("\n## Other variables\n\n| variable | read by | |\n|---|---|---|\n")
 	for _, e := range environmentOfOthers {
@@ -186,7 +189,7 @@ func wrongCommand(text string) string {
 		text, _, _ = strings.Cut(text, end)
 	}
 	words := strings.Fields(text)
-	root := rootCommand(&cli{})
+	root := rootCommand(&cli.Context{})
 	cmd := root
 	for len(words) > 0 && cmd.HasSubCommands() {
 		name := strings.Trim(words[0], ",.;:")

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/demo"
 	rest "muster/portal/client"
 )
 
@@ -96,8 +98,8 @@ func (p *process) start() {
 	}
 }
 
-func (p *process) connect() (*client, error) {
-	s, err := readClientSettings(p.data)
+func (p *process) connect() (*cli.Client, error) {
+	s, err := cli.ReadClientSettings(p.data)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +107,11 @@ func (p *process) connect() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl.Reload = func() (clientSettings, error) { return readClientSettings(p.data) }
-	return &client{Client: cl, home: filepath.Join(p.data, "client")}, nil
+	cl.Reload = func() (cli.ClientSettings, error) { return cli.ReadClientSettings(p.data) }
+	return &cli.Client{Client: cl, Home: filepath.Join(p.data, "client")}, nil
 }
 
-func (p *process) client() *client {
+func (p *process) client() *cli.Client {
 	p.t.Helper()
 	cl, err := p.connect()
 	if err != nil {
@@ -184,12 +186,12 @@ func (p *process) create(size int) app.ClusterView {
 
 func (p *process) page(v app.ClusterView) string {
 	p.t.Helper()
-	page, err := fetchPage(p.t.Context(), v.Links[0].URL)
+	page, err := demo.FetchPage(p.t.Context(), v.Links[0].URL)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	for _, n := range v.Nodes {
-		if n.Services[0] == demoService && !strings.Contains(page, n.Hostname) {
+		if n.Services[0] == demo.Service && !strings.Contains(page, n.Hostname) {
 			p.t.Errorf("the page does not name %s", n.Hostname)
 		}
 	}

@@ -2,15 +2,20 @@
 
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"muster/cmd/muster/doctor"
+	"muster/cmd/muster/server"
+)
 
 // A Redis as a package starts it: no log of writes, and no limit of memory.
 func TestRealRedisIsLookedAtByDoctor(t *testing.T) {
 	url, _ := realRedis(t)
-	d := &doctor{config: serverConfig{RedisURL: url}}
-	got := d.redis(t.Context())
+	d := &doctor.Doctor{Config: server.Config{RedisURL: url}}
+	got := d.Redis(t.Context())
 	for _, c := range got {
-		if c.State == checkFail {
+		if c.State == doctor.CheckFail {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/spec"
+	"muster/cmd/muster/server"
 )
 
 // firstBlock gives the first block of code in a language that a page has.
@@ -30,7 +31,7 @@ func firstBlock(t *testing.T, page, language string) string {
 
 // Policies and rules that pages show are taken by a server as they are.
 func TestExamplesInDocumentsAreTaken(t *testing.T) {
-	s, err := newServer(t.Context(), serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
+	s, err := server.New(t.Context(), server.Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func TestExamplesInDocumentsAreTaken(t *testing.T) {
 		var p app.Policy
 		if err := json.Unmarshal([]byte(firstBlock(t, page, "json")), &p); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
-		} else if _, err := s.app.TryPolicy(t.Context(), admin, app.Try{Policy: p}); err != nil {
+		} else if _, err := s.App.TryPolicy(t.Context(), admin, app.Try{Policy: p}); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
 		}
 	}
@@ -53,7 +54,7 @@ func TestExamplesInDocumentsAreTaken(t *testing.T) {
 		rules, err := spec.ReadBuildRules([]byte(firstBlock(t, page, "yaml")))
 		if err != nil || len(rules) == 0 {
 			t.Errorf("docs/%s: %d rules, %v", page, len(rules), err)
-		} else if err := s.app.CheckBuildRules(t.Context(), admin, rules); err != nil {
+		} else if err := s.App.CheckBuildRules(t.Context(), admin, rules); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
 		}
 	}

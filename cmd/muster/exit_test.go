@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"muster/cmd/muster/cli"
 )
 
 // TestExitCodes keeps the promise that scripts of others rely on.
@@ -32,36 +34,43 @@ func TestExitCodes(t *testing.T) {
 		line string
 		code int
 	}{
-		{"version", exitDone},
-		{"--help", exitDone},
-		{"solve --help", exitDone},
-		{"solve --catalog " + good + " --template web --size 3", exitDone},
-		{"plan --catalog " + good + " --template web --size 3", exitDone},
-		{"catalog lint " + good, exitDone},
-		{"catalog lint " + bad, exitFailed},
-		{"solve --catalog " + bad + " --template web --size 3", exitFailed},
-		{"cluster list --server http://127.0.0.1:1", exitFailed},
-		{"cluster list", exitFailed},
-		{"bogus", exitUsage},
-		{"solve bogus", exitUsage},
-		{"solve --bogus", exitUsage},
-		{"solve --catalog " + good, exitUsage},
-		{"solve --catalog " + dir + "/none --template web --size 3", exitUsage},
-		{"solve --catalog " + good + " --template web --size x", exitUsage},
-		{"cluster delete web", exitUsage},
-		{"solve --catalog " + good + " --template web --size 4", exitNoLayout},
-		{"solve --catalog " + good + " --template web --size -1", exitNoLayout},
-		{"solve --catalog " + good + " --template none --size 1", exitNoLayout},
-		{"solve --catalog " + good + " --template web --size 1 --provider none", exitNoLayout},
-		{"plan --catalog " + good + " --template web --size 1 --services none", exitNoLayout},
+		{"version", cli.ExitDone},
+		{"--help", cli.ExitDone},
+		{"solve --help", cli.ExitDone},
+		{"solve --catalog " + good + " --template web --size 3", cli.ExitDone},
+		{"plan --catalog " + good + " --template web --size 3", cli.ExitDone},
+		{"catalog lint " + good, cli.ExitDone},
+		{"catalog lint " + bad, cli.ExitFailed},
+		{"solve --catalog " + bad + " --template web --size 3", cli.ExitFailed},
+		{"cluster list --server http://127.0.0.1:1", cli.ExitFailed},
+		{"cluster list", cli.ExitFailed},
+		{"bogus", cli.ExitUsage},
+		{"solve bogus", cli.ExitUsage},
+		{"solve --bogus", cli.ExitUsage},
+		{"solve --catalog " + good, cli.ExitUsage},
+		{"solve --catalog " + dir + "/none --template web --size 3", cli.ExitUsage},
+		{"solve --catalog " + good + " --template web --size x", cli.ExitUsage},
+		{"cluster delete web", cli.ExitUsage},
+		{"solve --catalog " + good + " --template web --size 4", cli.ExitNoLayout},
+		{"solve --catalog " + good + " --template web --size -1", cli.ExitNoLayout},
+		{"solve --catalog " + good + " --template none --size 1", cli.ExitNoLayout},
+		{"solve --catalog " + good + " --template web --size 1 --provider none", cli.ExitNoLayout},
+		{"plan --catalog " + good + " --template web --size 1 --services none", cli.ExitNoLayout},
 	} {
 		var out, errOut bytes.Buffer
 		code := run(context.Background(), strings.Fields(tt.line), strings.NewReader(""), &out, &errOut)
 		if code != tt.code {
 			t.Errorf("muster %s: exit %d, want %d\n%s%s", tt.line, code, tt.code, &out, &errOut)
 		}
-		if (code == exitDone) != (errOut.Len() == 0) && !strings.HasPrefix(tt.line, "catalog lint") {
+		if (code == cli.ExitDone) != (errOut.Len() == 0) && !strings.HasPrefix(tt.line, "catalog lint") {
 			t.Errorf("muster %s: stderr is %q", tt.line, &errOut)
 		}
+	}
+}
+
+func TestUnknownColoursAreWrongUsage(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"version", "--color", "sometimes"}, nil, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), "auto, always, never") {
+		t.Errorf("%d: %s", code, stderr.String())
 	}
 }

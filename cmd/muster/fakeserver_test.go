@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 const testToken = "let-me-in"
@@ -191,7 +192,7 @@ func (s *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []app.ClusterSummary{}
-	for _, id := range sortedKeys(s.views) {
+	for _, id := range cli.SortedKeys(s.views) {
 		v := s.views[id]
 		if v.Status == app.ClusterDeleted && r.FormValue("deleted") != "true" || r.FormValue("name") != "" && r.FormValue("name") != v.Name {
 			continue
@@ -215,7 +216,7 @@ func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.created = append(s.created, req)
-	v := testCluster("c1", firstOf(req.Name, req.Template+"-1"))
+	v := testCluster("c1", cli.FirstOf(req.Name, req.Template+"-1"))
 	v.Template = req.Template
 	s.views["c1"] = v
 	s.mu.Unlock()
@@ -334,19 +335,19 @@ type result struct {
 // muster runs a command line against the server, with a home of its own.
 func (s *fakeServer) muster(args ...string) result {
 	s.t.Helper()
-	c := &cli{patience: hangs}
+	c := &cli.Context{Patience: hangs}
 	return s.musterWith(c, args...)
 }
 
-func (s *fakeServer) musterWith(c *cli, args ...string) result {
+func (s *fakeServer) musterWith(c *cli.Context, args ...string) result {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), hangs)
 	defer cancel()
 	var out, errOut bytes.Buffer
-	if c.stdin == nil {
-		c.stdin = strings.NewReader("")
+	if c.Stdin == nil {
+		c.Stdin = strings.NewReader("")
 	}
-	c.stdout, c.stderr = &out, &errOut
-	code := c.run(ctx, append(args, "--server", s.url(), "--token", testToken))
+	c.Stdout, c.Stderr = &out, &errOut
+	code := execute(ctx, c, append(args, "--server", s.url(), "--token", testToken))
 	return result{code, out.String(), errOut.String()}
 }

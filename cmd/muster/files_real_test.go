@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cluster"
 )
 
 // fileUses say of each function and operation of the API that hands out a file, and of what others write for us, how the tool that the file is for
@@ -219,7 +220,7 @@ func TestRealFiles(t *testing.T) {
 		}
 	}
 	env := append(os.Environ(), "MUSTER_DATA="+p.data, "HOME="+dir, "MUSTER_HOME="+filepath.Join(dir, "own"), "site="+site, "token="+p.client().Settings().Token, "jar="+strings.Join(cookies, "; "),
-		"id="+v.ID, "host="+n.Hostname, "address="+n.Address(app.AddressAccess), "user="+n.SSHUser, fmt.Sprintf("port=%d", sshPort(n)))
+		"id="+v.ID, "host="+n.Hostname, "address="+n.Address(app.AddressAccess), "user="+n.SSHUser, fmt.Sprintf("port=%d", cluster.SSHPort(n)))
 	run := func(t *testing.T, dir, lines string) string {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)

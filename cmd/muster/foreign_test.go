@@ -48,7 +48,7 @@ func newForeign(t testing.TB) *foreign {
 	for i := range n.Nodes {
 		n.Nodes[i].Node.Hardware = foreignMark + "-hardware"
 	}
-	op, err := f.server.store.CreateCluster(ctx, n)
+	op, err := f.server.Store.CreateCluster(ctx, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,15 +72,15 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("secrets", s.secret())
 	f.knows("pools", s.pool())
 	f.knows("quotas", s.quota())
-	own, err := f.server.app.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
+	own, err := f.server.App.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
 	s.must(err)
 	f.knows("catalog", own.Changes[0].Name)
 	f.knows("resources", s.resourceMarked(foreignMark+" inside").Path())
 	f.knows("versions", "1", "2")
 	// A workspace of Slack is named by its team, and so are its pages and routes.
 	team := s.workspaceOf()
-	s.must(f.server.store.SaveWorkspace(ctx, f.boss, app.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, app.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
-	s.must(f.server.app.SetApprovals(ctx, f.boss, app.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
+	s.must(f.server.Store.SaveWorkspace(ctx, f.boss, app.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, app.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
+	s.must(f.server.App.SetApprovals(ctx, f.boss, app.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
 	f.knows("slack", team)
 	f.knows("workspaces", team)
 	f.knows("channels", "C3")
@@ -92,12 +92,12 @@ func newForeign(t testing.TB) *foreign {
 	marked := aPolicy("marked")
 	marked.Reason = foreignMark + " reason"
 	f.knows("policies", marked.Name)
-	_, err = f.server.app.SavePolicy(ctx, f.boss, marked)
+	_, err = f.server.App.SavePolicy(ctx, f.boss, marked)
 	s.must(err)
-	_, err = f.server.app.SaveGroup(ctx, f.boss, app.GroupChange{Name: "marked", About: &about})
+	_, err = f.server.App.SaveGroup(ctx, f.boss, app.GroupChange{Name: "marked", About: &about})
 	s.must(err)
 	f.knows("groups", "marked")
-	_, err = f.server.app.ChangeUser(ctx, f.boss, user, app.UserChange{FullName: &full})
+	_, err = f.server.App.ChangeUser(ctx, f.boss, user, app.UserChange{FullName: &full})
 	s.must(err)
 	return f
 }
@@ -117,13 +117,13 @@ func (f *foreign) visitor(site, tenant string, role app.Role) visitor {
 	if role != app.RoleRobot {
 		u.PasswordHash = app.HashPassword(password)
 	}
-	if err := f.server.store.CreateUser(ctx, u); err != nil {
+	if err := f.server.Store.CreateUser(ctx, u); err != nil {
 		f.t.Fatal(err)
 	}
 	v := visitor{actor: u.Actor(), client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	v.client.Jar, _ = cookiejar.New(nil)
 	var err error
-	if v.token, err = f.server.app.IssueToken(ctx, tenant, name, "test"); err != nil {
+	if v.token, err = f.server.App.IssueToken(ctx, tenant, name, "test"); err != nil {
 		f.t.Fatal(err)
 	}
 	if role == app.RoleRobot {
@@ -165,7 +165,7 @@ func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
 func TestNothingForeignIsRead(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	before := f.state()
 	rounds := 8
@@ -180,7 +180,7 @@ func TestNothingForeignIsRead(t *testing.T) {
 			continue
 		}
 		v := f.visitor(site.URL, here, role)
-		for _, r := range f.server.portal.Routes() {
+		for _, r := range f.server.Portal.Routes() {
 			if r.Pattern == "/signout" || strings.HasPrefix(r.Pattern, "/static/") {
 				continue
 			}
@@ -207,7 +207,7 @@ func TestNothingForeignIsRead(t *testing.T) {
 	// It can be found, by those whose it is: otherwise nothing of this would tell anything.
 	found := map[string]bool{}
 	owner := f.visitor(site.URL, there, app.RoleAdmin)
-	for _, r := range f.server.portal.Routes() {
+	for _, r := range f.server.Portal.Routes() {
 		if r.Method == http.MethodGet && strings.Contains(r.Pattern, "{") {
 			if _, body := f.ask(owner, site.URL, r.Method, f.fill(r.Pattern, rnd, false), false); strings.Contains(body, foreignMark) {
 				found[r.Pattern] = true
@@ -217,7 +217,7 @@ func TestNothingForeignIsRead(t *testing.T) {
 	if len(found) < 5 {
 		t.Errorf("the mark is on %d pages of its own tenant only: %v", len(found), found)
 	}
-	t.Logf("%d routes, %d questions, 0 of them read anything foreign; its own tenant reads it at %d routes; answers by status: %v", len(f.server.portal.Routes()), asked, len(found), answered)
+	t.Logf("%d routes, %d questions, 0 of them read anything foreign; its own tenant reads it at %d routes; answers by status: %v", len(f.server.Portal.Routes()), asked, len(found), answered)
 }
 
 func around(text, what string) string {
@@ -279,7 +279,7 @@ func (f *foreign) send(v visitor, site, method, path, body string) (status int, 
 
 // state is all that the other tenant has, as text.
 func (f *foreign) state() string {
-	ctx, s := f.t.Context(), f.server.store
+	ctx, s := f.t.Context(), f.server.Store
 	v, err := s.View(ctx, there, "theirs-1")
 	if err != nil {
 		f.t.Fatal(err)
@@ -295,7 +295,7 @@ func (f *foreign) state() string {
 		}
 		text += "\n" + string(b)
 	}
-	a := f.server.app
+	a := f.server.App
 	add(v, nil)
 	requests, err := a.Requests(ctx, f.boss, app.RequestFilter{})
 	add(requests, err)
@@ -336,7 +336,7 @@ type routePage struct{ pattern, address string }
 // everyPage returns every page that people open, with something on it. The id is that of a cluster at rest.
 func (f *foreign) everyPage(id string) (all []routePage) {
 	f.t.Helper()
-	link, err := f.server.app.LinkStart(f.t.Context(), "slack", "T1/U1", "ada in Slack")
+	link, err := f.server.App.LinkStart(f.t.Context(), "slack", "T1/U1", "ada in Slack")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -352,11 +352,11 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 	}
 	// An own template of two versions, for the pages of the catalog.
 	for _, size := range []string{"3", "4"} {
-		if _, err := f.server.app.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: template\nname: ours\nextends: web\nstate: draft\nconstraints: {size: {min: 3, max: "+size+"}}\n")); err != nil {
+		if _, err := f.server.App.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: template\nname: ours\nextends: web\nstate: draft\nconstraints: {size: {min: 3, max: "+size+"}}\n")); err != nil {
 			f.t.Fatal(err)
 		}
 	}
-	if _, err := f.server.app.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: provider\nname: toy\ntype: fake\n")); err != nil {
+	if _, err := f.server.App.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: provider\nname: toy\ntype: fake\n")); err != nil {
 		f.t.Fatal(err)
 	}
 	special["/admin/catalog/provider/{name}/check"], special["/admin/catalog/provider/{name}/offers"] = "/admin/catalog/provider/toy/check", "/admin/catalog/provider/toy/offers"
@@ -370,7 +370,7 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 	} {
 		special[pattern] = address
 	}
-	for _, r := range f.server.portal.Routes() {
+	for _, r := range f.server.Portal.Routes() {
 		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || r.Pattern == "/signin" ||
 			slices.Contains([]string{"live", "key", "export", "spec", "content", "download", "inventory"}, path.Base(r.Pattern)) || // not pages
 			strings.HasPrefix(r.Pattern, "/step-up/") || // leads away, to an identity provider
@@ -392,11 +392,11 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 func (f *foreign) buildHook(name string) (page, delivery string) {
 	f.t.Helper()
 	owner := "builder"
-	if err := f.server.store.CreateUser(f.t.Context(), app.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: app.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
+	if err := f.server.Store.CreateUser(f.t.Context(), app.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: app.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
 		f.t.Fatal(err)
 	}
 	rules := []app.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: app.BuildCreate, Template: "web", Size: 3, Forks: app.BuildForksAll}}
-	saved, err := f.server.app.SaveBuildHook(f.t.Context(), f.boss, app.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
+	saved, err := f.server.App.SaveBuildHook(f.t.Context(), f.boss, app.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -406,10 +406,10 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 	h := http.Header{}
 	h.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	h.Set("X-GitHub-Event", "push")
-	if _, err := f.server.app.TakeBuild(f.t.Context(), saved.ID, h.Get, body, "192.0.2.1"); err != nil {
+	if _, err := f.server.App.TakeBuild(f.t.Context(), saved.ID, h.Get, body, "192.0.2.1"); err != nil {
 		f.t.Fatal(err)
 	}
-	all, err := f.server.app.BuildDeliveries(f.t.Context(), f.boss, name, 0, 1)
+	all, err := f.server.App.BuildDeliveries(f.t.Context(), f.boss, name, 0, 1)
 	if err != nil || len(all) != 1 {
 		f.t.Fatalf("%+v, %v", all, err)
 	}
@@ -422,7 +422,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()
 	ctx, now := f.t.Context(), time.Now()
-	v, err := f.server.app.CreateCluster(ctx, f.boss, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	v, err := f.server.App.CreateCluster(ctx, f.boss, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -436,11 +436,11 @@ func (f *foreign) atRest(name string, size int) string {
 	}
 	w := app.WorkerID{Name: "idle", Tenant: there}
 	for range 1000 {
-		steps, err := f.server.store.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: now, For: time.Minute, Most: 100})
+		steps, err := f.server.Store.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: now, For: time.Minute, Most: 100})
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		if c, err := f.server.app.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive || c.Status == app.ClusterFailed {
+		if c, err := f.server.App.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive || c.Status == app.ClusterFailed {
 			return v.ID
 		}
 		var ends []app.Finish
@@ -458,7 +458,7 @@ func (f *foreign) atRest(name string, size int) string {
 			}
 			ends = append(ends, end)
 		}
-		if _, err := f.server.store.FinishSteps(ctx, w, ends); err != nil {
+		if _, err := f.server.Store.FinishSteps(ctx, w, ends); err != nil {
 			f.t.Fatal(err)
 		}
 	}

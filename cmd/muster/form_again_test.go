@@ -17,6 +17,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/cmd/house"
+	"muster/cmd/muster/cli"
 )
 
 // formSite is a server with a superadmin's browser.
@@ -31,7 +32,7 @@ func newFormSite(t *testing.T, tenant string) *formSite {
 	t.Helper()
 	f := newForeign(t)
 	f.t = t
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	t.Cleanup(site.Close)
 	v := f.visitor(site.URL, tenant, app.RoleSuperadmin)
 	return &formSite{foreign: f, actor: v.actor, url: site.URL, client: v.client}
@@ -115,7 +116,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 	send := f.send
 	routes := map[string]*regexp.Regexp{}
 	braces := regexp.MustCompile(`\{[^}:]+(?::([^}]*))?\}`)
-	for _, r := range f.server.portal.Routes() {
+	for _, r := range f.server.Portal.Routes() {
 		if r.Method == http.MethodPost && !strings.HasPrefix(r.Pattern, "/api/") && !strings.HasPrefix(r.Pattern, "/hooks/") && !strings.HasPrefix(r.Pattern, "/slack/") {
 			routes[r.Pattern] = regexp.MustCompile("^" + braces.ReplaceAllStringFunc(r.Pattern, func(b string) string {
 				if words := braces.FindStringSubmatch(b)[1]; words != "" {
@@ -141,12 +142,12 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 		pages = append(pages, p.address)
 	}
 	robot := app.NewUser{Name: "ci", Role: app.RoleRobot}
-	if _, _, err := f.server.app.CreateUser(t.Context(), f.boss, robot); err != nil {
+	if _, _, err := f.server.App.CreateUser(t.Context(), f.boss, robot); err != nil {
 		t.Fatal(err)
 	}
 	asks := &scene{matrix: f.matrix, tenant: there, owner: f.actor.User, visibility: app.VisiblePrivate}
 	running := asks.question().Cluster
-	all, err := f.server.app.Clusters(t.Context(), f.boss, app.ClusterFilter{})
+	all, err := f.server.App.Clusters(t.Context(), f.boss, app.ClusterFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 								break // what the form is about has gone on, and the form with it
 							}
 							t.Errorf("%s: %q of the form that posts to %s, with %q, is answered %d, without what was typed: %.600s", from, button, form.Action, typed, status,
-								strings.Join(readable(string(body)), " | "))
+								strings.Join(cli.Readable(string(body)), " | "))
 							break
 						}
 						form = next
@@ -303,7 +304,7 @@ func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
 	t.Parallel()
 	s := newFormSite(t, here)
 	pages := []string{"/admin/catalog/template/new", "/admin/catalog/provider/new"}
-	for _, r := range s.server.portal.Routes() {
+	for _, r := range s.server.Portal.Routes() {
 		if r.Method == http.MethodGet && strings.HasPrefix(r.Pattern, "/admin/") && !strings.Contains(r.Pattern, "{") {
 			pages = append(pages, r.Pattern)
 		}
@@ -346,7 +347,7 @@ func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
 					if status >= 400 {
 						refused++
 					}
-					said := strings.Join(readable(string(answer)), "\n")
+					said := strings.Join(cli.Readable(string(answer)), "\n")
 					if found := goish.FindString(said); found != "" || strings.Contains(said, "body.") || status >= 500 {
 						t.Errorf("%s, %s %s with %s=%q is answered %d with %q:\n%s", from, form.Method, form.Action, field.Name, nonsense, status, found, said)
 					}

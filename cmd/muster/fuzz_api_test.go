@@ -134,7 +134,7 @@ type fuzzer struct {
 // here sends requests to the server in this process.
 func (z *fuzzer) here(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	z.server.http.Handler.ServeHTTP(w, r)
+	z.server.HTTP.Handler.ServeHTTP(w, r)
 	return w
 }
 
@@ -145,10 +145,10 @@ func (z *fuzzer) somebody() string {
 	if z.serial%2 == 0 {
 		u.Tenant, u.Role = here, app.RoleSuperadmin
 	}
-	if err := z.server.store.CreateUser(z.t.Context(), u); err != nil {
+	if err := z.server.Store.CreateUser(z.t.Context(), u); err != nil {
 		z.t.Fatal(err)
 	}
-	token, err := z.server.app.IssueToken(z.t.Context(), u.Tenant, u.Name, "test")
+	token, err := z.server.App.IssueToken(z.t.Context(), u.Tenant, u.Name, "test")
 	if err != nil {
 		z.t.Fatal(err)
 	}

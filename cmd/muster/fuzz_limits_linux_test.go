@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 // mostMemory is what the server may take while it is asked for the impossible, in bytes.
@@ -63,7 +65,7 @@ func TestNoRequestMakesTheServerLarge(t *testing.T) {
 			}
 		}
 	}()
-	s, err := readClientSettings(p.data)
+	s, err := cli.ReadClientSettings(p.data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,16 +118,16 @@ func TestNoRequestMakesTheServerLarge(t *testing.T) {
 
 // tokensFor makes the data directory of a server, with n people who have a token each.
 func tokensFor(t *testing.T, p *process, n int) (tokens []string) {
-	s, err := newServer(t.Context(), serverConfig{Data: p.data, Listen: "127.0.0.1:0", Catalogs: p.catalog, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
+	s, err := server.New(t.Context(), server.Config{Data: p.data, Listen: "127.0.0.1:0", Catalogs: p.catalog, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
 		u := app.User{Tenant: here, Name: fmt.Sprintf("fuzz%d", i), Role: []app.Role{app.RoleAdmin, app.RoleSuperadmin}[i%2], CreatedAt: time.Now()}
-		if err := s.store.CreateUser(t.Context(), u); err != nil {
+		if err := s.Store.CreateUser(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
-		token, err := s.app.IssueToken(t.Context(), u.Tenant, u.Name, "test")
+		token, err := s.App.IssueToken(t.Context(), u.Tenant, u.Name, "test")
 		if err != nil {
 			t.Fatal(err)
 		}

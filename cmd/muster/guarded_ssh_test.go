@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/server"
 	"muster/providers/fake"
 )
 
@@ -71,7 +72,7 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 			fake.Named(account).Bind(func(app.MachineSpec) fake.Endpoint {
 				return fake.Endpoint{Address: c.host, Port: l.Addr().(*net.TCPAddr).Port}
 			})
-			s := crowdedServer(t, "", func(s *serverConfig) {
+			s := crowdedServer(t, "", func(s *server.Config) {
 				s.Workers = 2
 				if c.allow != "" {
 					s.Hooks.Allow = []netip.Prefix{netip.MustParsePrefix(c.allow)}
@@ -85,12 +86,12 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 			if c.trusted {
 				who = superIn(here)
 			}
-			if r, err := s.app.ApplyCatalog(t.Context(), who, yamlOf(strings.ReplaceAll(guardedYAML, "ACCOUNT", account))); err != nil || !r.Saved {
+			if r, err := s.App.ApplyCatalog(t.Context(), who, yamlOf(strings.ReplaceAll(guardedYAML, "ACCOUNT", account))); err != nil || !r.Saved {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			const hangs = 5 * time.Minute
 			create := func() (app.ClusterView, error) {
-				return s.app.CreateCluster(t.Context(), tenantAdmin(here), app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "guarded", Size: 1}})
+				return s.App.CreateCluster(t.Context(), tenantAdmin(here), app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "guarded", Size: 1}})
 			}
 			made, err := create()
 			for deadline := time.Now().Add(hangs); err != nil && app.AsError(err).Reason == "no_provisioner" && time.Now().Before(deadline); made, err = create() {
@@ -100,7 +101,7 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(hangs); ; {
-				steps, err := s.app.Steps(t.Context(), tenantAdmin(here), made.ID, made.Operations[0].ID)
+				steps, err := s.App.Steps(t.Context(), tenantAdmin(here), made.ID, made.Operations[0].ID)
 				if err != nil {
 					t.Fatal(err)
 				}

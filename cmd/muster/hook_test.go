@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 // inbox takes what a hook sends, and verifies it with the secret that the command line printed.
@@ -64,12 +66,12 @@ func (b *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestHookCommands is a person's story over a real server: a hook is made, tried, fed, repaired and deleted.
 func TestHookCommands(t *testing.T) {
 	dir := home(t)
-	hooks, err := hookFlags{allow: []string{"127.0.0.0/8"}}.config()
+	hooks, err := server.HookFlags{Allow: []string{"127.0.0.0/8"}}.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := &lockedText{}
-	s, err := newServer(t.Context(), serverConfig{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
+	s, err := server.New(t.Context(), server.Config{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Env: os.LookupEnv, Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +90,7 @@ func TestHookCommands(t *testing.T) {
 	})
 	admin := app.Actor{Tenant: app.DefaultTenant, User: "admin", Role: app.RoleSuperadmin}
 	for end := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "data", clientFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "data", cli.ClientFile)); err == nil {
 			break
 		} else if time.Now().After(end) {
 			t.Fatal(err)
@@ -121,7 +123,7 @@ func TestHookCommands(t *testing.T) {
 	began := time.Now()
 	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Glass", Path: "/clusters"}} {
 		n.At, n.Tenant = time.Now(), app.DefaultTenant
-		if err := s.store.Notify(t.Context(), n); err != nil {
+		if err := s.Store.Notify(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,7 +148,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "save", "chat", "--on"); r.code != 0 || !strings.Contains(r.out, "Hook chat changed: active") || strings.Contains(r.out, "Secret") {
 		t.Errorf("hook save --on: %+v", r)
 	}
-	list, err := s.app.HookDeliveries(t.Context(), admin, "chat", 0, 10)
+	list, err := s.App.HookDeliveries(t.Context(), admin, "chat", 0, 10)
 	if err != nil || len(list) != 4 {
 		t.Fatalf("%d deliveries (%v), want 4", len(list), err)
 	}
@@ -201,12 +203,12 @@ func (l *lockedText) String() string {
 }
 
 func TestHookFlags(t *testing.T) {
-	for _, f := range []hookFlags{{allow: []string{"10.0.0.0/33"}}, {allow: []string{"example.com"}}, {proxy: "proxy"}, {proxy: "ftp://proxy"}} {
-		if _, err := f.config(); err == nil {
+	for _, f := range []server.HookFlags{{Allow: []string{"10.0.0.0/33"}}, {Allow: []string{"example.com"}}, {Proxy: "proxy"}, {Proxy: "ftp://proxy"}} {
+		if _, err := f.Config(); err == nil {
 			t.Errorf("%+v is taken", f)
 		}
 	}
-	c, err := hookFlags{allow: []string{"10.1.2.3/8", " ::ffff:192.168.0.1", "fd00::/8"}, proxy: "http://proxy:3128"}.config()
+	c, err := server.HookFlags{Allow: []string{"10.1.2.3/8", " ::ffff:192.168.0.1", "fd00::/8"}, Proxy: "http://proxy:3128"}.Config()
 	if err != nil || c.Allow[0].String() != "10.0.0.0/8" || c.Allow[1].String() != "192.168.0.1/32" || c.Proxy.Host != "proxy:3128" {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -231,11 +233,11 @@ func TestNotices(t *testing.T) {
 	}
 	got := run("notices", "--limit", "1")
 	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older ones: muster notices --before 7\n"} {
-		wantResult(t, got, exitDone, want, "")
+		wantResult(t, got, cli.ExitDone, want, "")
 	}
 	if asked != "/api/v1/notices?limit=1" {
 		t.Errorf("it asks %s", asked)
 	}
-	wantResult(t, run("notices", "--before", "7"), exitDone, "No notices.", "")
-	wantResult(t, run("notices", "--format", "json"), exitDone, `"next":7`, "")
+	wantResult(t, run("notices", "--before", "7"), cli.ExitDone, "No notices.", "")
+	wantResult(t, run("notices", "--format", "json"), cli.ExitDone, `"next":7`, "")
 }

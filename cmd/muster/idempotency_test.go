@@ -40,7 +40,7 @@ func sender(t *testing.T, site, token string) func(method, path, body string, he
 // TestRequestsWithAKeyAreCarriedOutOnce sends creates again and again, at the same time and after another, as programs do that lost an answer.
 func TestRequestsWithAKeyAreCarriedOutOnce(t *testing.T) {
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	v := f.visitor(site.URL, there, app.RoleAdmin)
 	send := sender(t, site.URL, v.token)
@@ -102,7 +102,7 @@ func TestRequestsWithAKeyAreCarriedOutOnce(t *testing.T) {
 // TestAnswersHaveTagsThatChangesCanName reads with If-None-Match and writes with If-Match.
 func TestAnswersHaveTagsThatChangesCanName(t *testing.T) {
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	v := f.visitor(site.URL, there, app.RoleAdmin)
 	send := sender(t, site.URL, v.token)

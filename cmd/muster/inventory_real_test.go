@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cluster"
 )
 
 // inventoryUses say how the tool that each form is for uses it: a shell's words, with the file as $f, the first node's host name as $host, its
@@ -39,7 +40,7 @@ func TestRealInventories(t *testing.T) {
 		t.Fatalf("%+v\n%s", v, p.out)
 	}
 	dir := t.TempDir()
-	env := append(os.Environ(), "HOME="+dir, "MUSTER_HOME="+filepath.Join(dir, "own"), "host="+v.Nodes[0].Hostname, "address="+v.Nodes[0].Address(app.AddressAccess), fmt.Sprintf("port=%d", sshPort(v.Nodes[0])))
+	env := append(os.Environ(), "HOME="+dir, "MUSTER_HOME="+filepath.Join(dir, "own"), "host="+v.Nodes[0].Hostname, "address="+v.Nodes[0].Address(app.AddressAccess), fmt.Sprintf("port=%d", cluster.SSHPort(v.Nodes[0])))
 	for _, f := range app.InventoryFormats {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		_, name, _, err := (app.Inventory{Cluster: v.ID}).File(f)

@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 )
 
 // crowdedServer is a server with the example catalog and, where mode says so, another way for the sandbox to make machines.
-func crowdedServer(t *testing.T, mode string, change func(*serverConfig)) *server {
+func crowdedServer(t *testing.T, mode string, change func(*server.Config)) *server.Server {
 	t.Helper()
-	c := serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
+	c := server.Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Catalogs: []string{"../../examples/catalog"},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv}
 	if mode != "" {
 		over := t.TempDir()
@@ -28,7 +30,7 @@ func crowdedServer(t *testing.T, mode string, change func(*serverConfig)) *serve
 	if change != nil {
 		change(&c)
 	}
-	s, err := newServer(context.WithoutCancel(t.Context()), c)
+	s, err := server.New(context.WithoutCancel(t.Context()), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,24 +39,24 @@ func crowdedServer(t *testing.T, mode string, change func(*serverConfig)) *serve
 			t.Error(err)
 		}
 	})
-	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s *server) addTenant(t *testing.T) error {
+func addTenant(s *server.Server, t *testing.T) error {
 	t.Helper()
-	_, _, err := s.app.CreateTenant(t.Context(), superIn(here), app.NewTenant{Name: there})
+	_, _, err := s.App.CreateTenant(t.Context(), superIn(here), app.NewTenant{Name: there})
 	return err
 }
 
 // carryOut ends every step of a tenant as a worker would that has nothing to do.
-func (s *server) carryOut(t *testing.T) {
+func carryOut(s *server.Server, t *testing.T) {
 	t.Helper()
 	w := app.WorkerID{Name: "w", Tenant: here}
 	for {
-		steps, err := s.app.Claim(t.Context(), w, 50)
+		steps, err := s.App.Claim(t.Context(), w, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +68,7 @@ func (s *server) carryOut(t *testing.T) {
 			if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
 				r.Machine = &app.Machine{ID: as.Machine.Intent, State: app.MachineRunning, Addresses: map[string]string{"access_v4": "192.0.2.1"}}
 			}
-			if done, err := s.app.Report(t.Context(), w, []app.Report{r}); err != nil || done[0].Err != nil {
+			if done, err := s.App.Report(t.Context(), w, []app.Report{r}); err != nil || done[0].Err != nil {
 				t.Fatal(err, done)
 			}
 		}
@@ -86,27 +88,27 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 	}
 	t.Run("one tenant has them, and then there is no second one", func(t *testing.T) {
 		s := crowdedServer(t, "process", nil)
-		if _, err := s.app.CreateCluster(t.Context(), owner, ask); err != nil {
+		if _, err := s.App.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, "a second tenant", s.addTenant(t))
+		refused(t, "a second tenant", addTenant(s, t))
 	})
 	t.Run("two tenants have none", func(t *testing.T) {
 		s := crowdedServer(t, "process", nil)
-		if err := s.addTenant(t); err != nil {
+		if err := addTenant(s, t); err != nil {
 			t.Fatal(err)
 		}
-		if notes := strings.Join(s.notes(t.Context()), "\n"); !strings.Contains(notes, "New ones are refused, since several tenants") {
+		if notes := strings.Join(s.Notes(t.Context()), "\n"); !strings.Contains(notes, "New ones are refused, since several tenants") {
 			t.Errorf("the start says nothing of it: %q", notes)
 		}
-		_, err := s.app.Preview(t.Context(), owner, ask)
+		_, err := s.App.Preview(t.Context(), owner, ask)
 		refused(t, "preview", err)
-		_, err = s.app.CreateCluster(t.Context(), owner, ask)
+		_, err = s.App.CreateCluster(t.Context(), owner, ask)
 		refused(t, "create", err)
 		one := 1
-		_, err = s.app.CreatePool(t.Context(), superIn(here), app.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
+		_, err = s.App.CreatePool(t.Context(), superIn(here), app.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
 		refused(t, "pool", err)
-		r, err := s.app.ApplyCatalog(t.Context(), superIn(here), app.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
+		r, err := s.App.ApplyCatalog(t.Context(), superIn(here), app.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
 		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p app.CatalogProblem) bool {
 			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes of the server's host")
 		}) {
@@ -114,32 +116,32 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		}
 	})
 	t.Run("a cluster does not grow once there are two", func(t *testing.T) {
-		s := crowdedServer(t, "process", func(c *serverConfig) { c.HostAccess = true })
-		made, err := s.app.CreateCluster(t.Context(), owner, ask)
+		s := crowdedServer(t, "process", func(c *server.Config) { c.HostAccess = true })
+		made, err := s.App.CreateCluster(t.Context(), owner, ask)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.addTenant(t); err != nil {
+		if err := addTenant(s, t); err != nil {
 			t.Errorf("the operator allows it: %v", err)
 		}
-		s.carryOut(t)
+		carryOut(s, t)
 		grow := app.Amendment{Kind: app.OperationResize, Size: 4}
-		if _, err := s.app.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
+		if _, err := s.App.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
 			t.Errorf("the operator allows it: %v", err)
 		}
-		s.app.TenantHostAccess = false
-		_, err = s.app.PreviewAmend(t.Context(), owner, made.ID, grow)
+		s.App.TenantHostAccess = false
+		_, err = s.App.PreviewAmend(t.Context(), owner, made.ID, grow)
 		refused(t, "grow", err)
 	})
 	t.Run("a host that chooses by itself is told", func(t *testing.T) {
 		s := crowdedServer(t, "", nil)
-		if _, err := s.app.CreateCluster(t.Context(), owner, ask); err != nil {
+		if _, err := s.App.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.addTenant(t); err != nil {
+		if err := addTenant(s, t); err != nil {
 			t.Fatal(err)
 		}
-		as, err := s.app.Claim(t.Context(), app.WorkerID{Name: "w", Tenant: here}, 1)
+		as, err := s.App.Claim(t.Context(), app.WorkerID{Name: "w", Tenant: here}, 1)
 		if err != nil || len(as) != 1 || as[0].Action != app.ActionCreate || !as[0].Machine.Isolated {
 			t.Errorf("%+v, %v", as, err)
 		}

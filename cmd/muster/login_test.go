@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"muster/cmd/muster/cli"
 )
 
 // portalOf answers looks for a token one after the other, each with a status and a reason; 201 has a token.
@@ -64,8 +66,8 @@ func portalOf(t *testing.T, answers ...string) (url string, ended *[]string) {
 func inHurry(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := &cli{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, patience: 1, hurry: true}
-	code = c.run(t.Context(), args)
+	c := &cli.Context{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Patience: 1, Hurry: true}
+	code = execute(t.Context(), c, args)
 	return code, out.String(), errs.String()
 }
 
@@ -76,8 +78,8 @@ func TestLogin(t *testing.T) {
 		want    string
 	}{
 		"allowed":  {[]string{"409 authorization_pending", "429 slow_down", "409 authorization_pending", "token"}, 0, "You are signed in"},
-		"denied":   {[]string{"409 authorization_pending", "403 access_denied"}, exitFailed, "somebody said no in the browser"},
-		"too late": {[]string{"404 expired_token"}, exitFailed, "nobody has answered in time"},
+		"denied":   {[]string{"409 authorization_pending", "403 access_denied"}, cli.ExitFailed, "somebody said no in the browser"},
+		"too late": {[]string{"404 expired_token"}, cli.ExitFailed, "nobody has answered in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("MUSTER_HOME", filepath.Join(home(t), "config"))
@@ -89,7 +91,7 @@ func TestLogin(t *testing.T) {
 			if strings.Contains(stdout+stderr, "fresh") {
 				t.Error("the token is shown")
 			}
-			all, _, err := readProfiles()
+			all, _, err := cli.ReadProfiles()
 			if err != nil || (len(all.Profiles) == 1) != (tt.code == 0) {
 				t.Errorf("%+v, %v", all, err)
 			}
@@ -103,7 +105,7 @@ func TestLoginAgainAndLogout(t *testing.T) {
 	if code, stdout, stderr := inHurry(t, "fresh\n", "login", url, "--token", "--profile", "prod"); code != 0 {
 		t.Fatalf("%d\n%s%s", code, stdout, stderr)
 	}
-	err := changeProfiles(func(all *profiles) error { all.Profiles["prod"].Token = "old"; return nil })
+	err := cli.ChangeProfiles(func(all *cli.Profiles) error { all.Profiles["prod"].Token = "old"; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +119,13 @@ func TestLoginAgainAndLogout(t *testing.T) {
 	if got := strings.Join(*ended, ", "); got != "Bearer old, Bearer fresh" {
 		t.Errorf("ended: %s", got)
 	}
-	if code, _, stderr := inHurry(t, "", "logout"); code != exitFailed || !strings.Contains(stderr, "you are not signed in") {
+	if code, _, stderr := inHurry(t, "", "logout"); code != cli.ExitFailed || !strings.Contains(stderr, "you are not signed in") {
 		t.Errorf("%d %s", code, stderr)
 	}
 	if code, _, stderr := inHurry(t, "wrong\n", "login", "--token"); code == 0 {
 		t.Errorf("a token that does not hold is kept: %s", stderr)
 	}
-	if code, _, stderr := inHurry(t, "two words\n", "login", "--token"); code != exitUsage || strings.Contains(stderr, "two words") {
+	if code, _, stderr := inHurry(t, "two words\n", "login", "--token"); code != cli.ExitUsage || strings.Contains(stderr, "two words") {
 		t.Errorf("%d %s", code, stderr)
 	}
 }

@@ -16,14 +16,15 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/cmd/muster/server"
 )
 
 // After the secret key was lost and declared lost, every page and every read of the API still answers, and a cluster can be deleted.
 func TestLostKeyBreaksNoPage(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	start := func() *server {
-		s, err := newServer(context.WithoutCancel(t.Context()), serverConfig{Data: data, Listen: "127.0.0.1:0",
+	start := func() *server.Server {
+		s, err := server.New(context.WithoutCancel(t.Context()), server.Config{Data: data, Listen: "127.0.0.1:0",
 			Catalogs: []string{"../../examples/catalog"}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +34,7 @@ func TestLostKeyBreaksNoPage(t *testing.T) {
 	s := start()
 	n := apptest.NewCluster(here, "old", 2, time.Now(), apptest.Chain(2))
 	n.Cluster.Owner, n.Definition.Config = "v-admin", map[string]any{"motto": "lost"}
-	op, err := s.store.CreateCluster(t.Context(), n)
+	op, err := s.Store.CreateCluster(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +65,11 @@ func TestLostKeyBreaksNoPage(t *testing.T) {
 	f.knows("nodes", "n1")
 	f.knows("catalog", "web")
 	rnd := rand.New(rand.NewPCG(1, 1)) // of one value each
-	site := httptest.NewServer(s.http.Handler)
+	site := httptest.NewServer(s.HTTP.Handler)
 	defer site.Close()
 	v := f.visitor(site.URL, here, app.RoleAdmin)
 	read := 0
-	for _, r := range s.portal.Routes() {
+	for _, r := range s.Portal.Routes() {
 		if r.Method != http.MethodGet || !strings.Contains(r.Pattern, "/clusters") {
 			continue
 		}
@@ -86,7 +87,7 @@ func TestLostKeyBreaksNoPage(t *testing.T) {
 	if status, body := f.ask(v, site.URL, http.MethodGet, "/api/v1/clusters/"+n.Cluster.ID+"/config", false); status != http.StatusConflict || !strings.Contains(body, "can only be deleted") {
 		t.Errorf("the configuration answers %d: %s", status, body)
 	}
-	if _, err := s.app.DeleteCluster(t.Context(), v.actor, n.Cluster.ID); err != nil {
+	if _, err := s.App.DeleteCluster(t.Context(), v.actor, n.Cluster.ID); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d routes read, none broken; operation %d", read, op.ID)

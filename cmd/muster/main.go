@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"muster/cmd/muster/cli"
 )
 
 func main() {
@@ -18,21 +20,21 @@ func main() {
 
 // run carries out one command line and gives the exit code. It never calls os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, patience: serverPatience}
-	return c.run(ctx, args)
+	c := &cli.Context{Stdin: stdin, Stdout: stdout, Stderr: stderr, Patience: cli.ServerPatience}
+	return execute(ctx, c, args)
 }
 
-func (c *cli) run(ctx context.Context, args []string) int {
-	stdout, stderr := newVisible(c.stdout), newVisible(c.stderr)
-	defer stdout.flush()
-	defer stderr.flush()
-	c.stdout, c.stderr = stdout, stderr
+func execute(ctx context.Context, c *cli.Context, args []string) int {
+	stdout, stderr := cli.NewVisible(c.Stdout), cli.NewVisible(c.Stderr)
+	defer stdout.Flush()
+	defer stderr.Flush()
+	c.Stdout, c.Stderr = stdout, stderr
 	root := rootCommand(c)
 	root.SetArgs(args)
-	root.SetIn(c.stdin)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
-	return c.exit(root.ExecuteContext(ctx))
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	return c.Exit(root.ExecuteContext(ctx))
 }
 
 // defaultHangup lets the programs that we start end by SIGHUP, also where nohup had us ignore it, which they would do as well.

@@ -8,17 +8,19 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"muster/cmd/muster/cli"
 )
 
 // manCommand writes man pages, for packages and for those who read them.
-func manCommand(c *cli) *cobra.Command {
+func manCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write a man page of each command into a directory",
 		Long: "Write a man page of each command into a directory, which is made where it is not there: muster.1, muster-cluster-create.1 and so on.\n" +
 			"What is in it already under these names is replaced.",
 		Example: "  muster man ~/.local/share/man/man1 && man muster-cluster-create",
-		Args:    exactly("DIR"),
+		Args:    cli.Exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("man pages: %w", err)
@@ -26,7 +28,7 @@ func manCommand(c *cli) *cobra.Command {
 			root := documented(cmd.Root())
 			// A date that does not change keeps packages the same that are built twice.
 			at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			header := &doc.GenManHeader{Section: "1", Manual: "Muster", Source: "Muster " + version, Date: &at}
+			header := &doc.GenManHeader{Section: "1", Manual: "Muster", Source: "Muster " + cli.Version, Date: &at}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return fmt.Errorf("man pages: %w", err)
 			}
@@ -34,10 +36,10 @@ func manCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json() {
-				return c.printJSON(map[string]any{"directory": args[0], "pages": len(pages)})
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"directory": args[0], "pages": len(pages)})
 			}
-			fmt.Fprintf(c.stdout, "%s in %s.\n", plural(len(pages), "man page"), args[0])
+			fmt.Fprintf(c.Stdout, "%s in %s.\n", cli.Plural(len(pages), "man page"), args[0])
 			return nil
 		},
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"muster/cmd/muster/cli"
 )
 
 var writeReference = flag.Bool("write-reference", false, "write docs/cli-reference.md anew")
@@ -44,7 +46,7 @@ func reference(t *testing.T) string {
 			walk(sub)
 		}
 	}
-	walk(documented(rootCommand(&cli{})))
+	walk(documented(rootCommand(&cli.Context{})))
 	return b.String()
 }
 
@@ -67,7 +69,7 @@ func TestReferenceIsWrittenDown(t *testing.T) {
 func TestManPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	var out bytes.Buffer
-	root := rootCommand(&cli{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard})
+	root := rootCommand(&cli.Context{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
 	root.SetArgs([]string{"man", dir})
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // treasurer answers for quotas, leases and usage, and writes down what it is asked.
@@ -52,23 +53,23 @@ func TestQuotasLeasesAndUsage(t *testing.T) {
 	home(t)
 	at, asked := treasurer(t)
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
-	wantResult(t, run("quota", "list"), exitDone, "group/data         -  25 of 20      -         -  12 of 99.50", "")
-	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), exitDone, "25 of 20 nodes are used already", "")
-	wantResult(t, run("quota", "set", "group/data"), exitUsage, "", "say what is limited")
-	wantResult(t, run("quota", "set", "data", "--nodes", "3"), exitUsage, "", "each-user, group/NAME")
-	wantResult(t, run("quota", "delete", "each-user"), exitDone, "The quota of each-user is lifted.", "")
-	wantResult(t, run("quota", "left"), exitDone, "per hour  each-user (ada)      3     1     2", "")
-	wantResult(t, run("cluster", "lease", "shop"), exitDone, "The lease of shop ends in 2h", "")
-	wantResult(t, run("cluster", "lease", "shop"), exitDone, "STOPS IT: No provisioner can take this.", "")
-	wantResult(t, run("cluster", "extend", "shop", "--by", "1d12h", "--reason", "the fair"), exitDone, "It can be extended until", "")
-	wantResult(t, run("cluster", "extend", "shop", "--until", "2031-01-02 18:00"), exitDone, "shop", "")
-	wantResult(t, run("cluster", "extend", "shop", "--forever"), exitDone, "shop", "")
-	wantResult(t, run("cluster", "extend", "shop"), exitUsage, "", "one of --by, --until and --forever")
-	wantResult(t, run("cluster", "extend", "shop", "--by", "1h", "--forever"), exitUsage, "", "one of --by")
-	wantResult(t, run("cluster", "extend", "shop", "--by", "long"), exitUsage, "", "is not a length of time")
-	wantResult(t, run("usage", "--by", "user", "--step", "day", "--from", "2030-01-01"), exitDone, "2.50", "")
-	wantResult(t, run("usage"), exitDone, "The price of 1.00 node hours is not known", "")
-	wantResult(t, run("usage", "--csv"), exitDone, "'=ada,2.500000", "")
+	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -         -  12 of 99.50", "")
+	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), cli.ExitDone, "25 of 20 nodes are used already", "")
+	wantResult(t, run("quota", "set", "group/data"), cli.ExitUsage, "", "say what is limited")
+	wantResult(t, run("quota", "set", "data", "--nodes", "3"), cli.ExitUsage, "", "each-user, group/NAME")
+	wantResult(t, run("quota", "delete", "each-user"), cli.ExitDone, "The quota of each-user is lifted.", "")
+	wantResult(t, run("quota", "left"), cli.ExitDone, "per hour  each-user (ada)      3     1     2", "")
+	wantResult(t, run("cluster", "lease", "shop"), cli.ExitDone, "The lease of shop ends in 2h", "")
+	wantResult(t, run("cluster", "lease", "shop"), cli.ExitDone, "STOPS IT: No provisioner can take this.", "")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "1d12h", "--reason", "the fair"), cli.ExitDone, "It can be extended until", "")
+	wantResult(t, run("cluster", "extend", "shop", "--until", "2031-01-02 18:00"), cli.ExitDone, "shop", "")
+	wantResult(t, run("cluster", "extend", "shop", "--forever"), cli.ExitDone, "shop", "")
+	wantResult(t, run("cluster", "extend", "shop"), cli.ExitUsage, "", "one of --by, --until and --forever")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "1h", "--forever"), cli.ExitUsage, "", "one of --by")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "long"), cli.ExitUsage, "", "is not a length of time")
+	wantResult(t, run("usage", "--by", "user", "--step", "day", "--from", "2030-01-01"), cli.ExitDone, "2.50", "")
+	wantResult(t, run("usage"), cli.ExitDone, "The price of 1.00 node hours is not known", "")
+	wantResult(t, run("usage", "--csv"), cli.ExitDone, "'=ada,2.500000", "")
 	all := strings.Join(*asked, "\n")
 	for _, want := range []string{`PUT /api/v1/quotas {"limits":{"nodes":20},"name":"data","scope":"group"}`, "DELETE /api/v1/quotas?scope=each_user",
 		`POST /api/v1/clusters/c1/lease {"by":129600000000000,"reason":"the fair"}`, `POST /api/v1/clusters/c1/lease {"until":"2031-01-02T18:00:00Z"}`,

@@ -20,7 +20,9 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/trace/otlptest"
+	"muster/cmd/muster/server"
 	rest "muster/portal/client"
 )
 
@@ -92,17 +94,17 @@ func (c *spanCollector) find(trace, name string) *tracedSpan {
 func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	t.Parallel()
 	to := newSpanCollector(t)
-	w := newTown(t, "", func(c *serverConfig) { c.Observe = observeConfig{OTLP: to.URL, Metrics: "127.0.0.1:0"} })
+	w := newTown(t, "", func(c *server.Config) { c.Observe = server.ObserveConfig{OTLP: to.URL, Metrics: "127.0.0.1:0"} })
 	h := w.start("h1", "--otlp-endpoint", to.URL, "--metrics-listen", "127.0.0.1:0", "--log-format", "json", "--verbose")
 	var settings rest.Settings
-	b, err := os.ReadFile(filepath.Join(w.server.Data, clientFile))
+	b, err := os.ReadFile(filepath.Join(w.server.Data, cli.ClientFile))
 	if err == nil {
 		err = json.Unmarshal(b, &settings)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	secure, err := rest.Trust(w.server.fingerprint)
+	secure, err := rest.Trust(w.server.Fingerprint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 		text := fetched(t, at[1])
 		return strings.Contains(text, `muster_steps_total{action="start",code="ok"} 1`) && strings.Contains(text, `muster_provider_calls_total{code="ok",operation="create",provider="cloud"} 1`)
 	})
-	if text := fetched(t, "http://"+w.server.sides.Metrics+"/metrics"); !strings.Contains(text, `muster_http_requests_total{code="201",method="POST",route="/api/v1/clusters"} 1`) ||
+	if text := fetched(t, "http://"+w.server.Sides.Metrics+"/metrics"); !strings.Contains(text, `muster_http_requests_total{code="201",method="POST",route="/api/v1/clusters"} 1`) ||
 		!strings.Contains(text, `muster_steps_claimed_total{action="start"} 1`) || strings.Contains(text, "{question=\"steps\"} 1") {
 		t.Errorf("the server shows\n%s", text)
 	}
@@ -184,18 +186,18 @@ func fetched(t *testing.T, url string) string {
 // Metrics are nobody's but superadmins', and no listener is open that was not asked for.
 func TestMetricsAreClosedToStrangers(t *testing.T) {
 	m := newMatrix(t)
-	if m.server.sides.Metrics != "" || m.server.sides.Pprof != "" {
-		t.Errorf("open by default: %+v", m.server.sides)
+	if m.server.Sides.Metrics != "" || m.server.Sides.Pprof != "" {
+		t.Errorf("open by default: %+v", m.server.Sides)
 	}
 	get := func(token string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil)
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
-		m.server.http.Handler.ServeHTTP(w, r)
+		m.server.HTTP.Handler.ServeHTTP(w, r)
 		return w
 	}
-	root, err := m.server.app.LocalToken(t.Context(), "test")
+	root, err := m.server.App.LocalToken(t.Context(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,7 @@ func TestMetricsAreClosedToStrangers(t *testing.T) {
 			continue
 		}
 		var out bytes.Buffer
-		err := m.server.app.Metrics(t.Context(), app.Actor{Tenant: here, User: "u", Role: role}, &out)
+		err := m.server.App.Metrics(t.Context(), app.Actor{Tenant: here, User: "u", Role: role}, &out)
 		if app.CodeOf(err) != app.EForbidden || out.Len() > 0 {
 			t.Errorf("%s: %v, %d bytes", role, err, out.Len())
 		}
@@ -223,28 +225,28 @@ func TestMetricsAreClosedToStrangers(t *testing.T) {
 func TestHowAProcessIsWatchedIsChecked(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	for _, tt := range []struct {
-		o    observeConfig
+		o    server.ObserveConfig
 		word string // of the refusal; "" where there is none
 	}{
-		{observeConfig{}, ""},
-		{observeConfig{Metrics: "127.0.0.1:9464", Pprof: "[::1]:6060", OTLP: "https://otel.example", Format: "json", Level: "warn"}, ""},
-		{observeConfig{Metrics: "0.0.0.0:9464"}, "--metrics-anywhere"},
-		{observeConfig{Metrics: ":9464"}, "--metrics-anywhere"},
-		{observeConfig{Metrics: ":9464", MetricsAnywhere: true}, ""},
-		{observeConfig{Pprof: "192.0.2.7:6060"}, "--pprof-anywhere"},
-		{observeConfig{Pprof: "192.0.2.7:6060", MetricsAnywhere: true}, "--pprof-anywhere"},
-		{observeConfig{Metrics: "9464"}, "HOST:PORT"},
-		{observeConfig{OTLP: "127.0.0.1:4318"}, "http://"},
-		{observeConfig{OTLP: "http://me:secret@otel.example"}, "OTEL_EXPORTER_OTLP_HEADERS"},
-		{observeConfig{Format: "xml"}, "text or json"},
-		{observeConfig{Level: "loud"}, "debug, info"},
+		{server.ObserveConfig{}, ""},
+		{server.ObserveConfig{Metrics: "127.0.0.1:9464", Pprof: "[::1]:6060", OTLP: "https://otel.example", Format: "json", Level: "warn"}, ""},
+		{server.ObserveConfig{Metrics: "0.0.0.0:9464"}, "--metrics-anywhere"},
+		{server.ObserveConfig{Metrics: ":9464"}, "--metrics-anywhere"},
+		{server.ObserveConfig{Metrics: ":9464", MetricsAnywhere: true}, ""},
+		{server.ObserveConfig{Pprof: "192.0.2.7:6060"}, "--pprof-anywhere"},
+		{server.ObserveConfig{Pprof: "192.0.2.7:6060", MetricsAnywhere: true}, "--pprof-anywhere"},
+		{server.ObserveConfig{Metrics: "9464"}, "HOST:PORT"},
+		{server.ObserveConfig{OTLP: "127.0.0.1:4318"}, "http://"},
+		{server.ObserveConfig{OTLP: "http://me:secret@otel.example"}, "OTEL_EXPORTER_OTLP_HEADERS"},
+		{server.ObserveConfig{Format: "xml"}, "text or json"},
+		{server.ObserveConfig{Level: "loud"}, "debug, info"},
 	} {
-		err := tt.o.check(none)
+		err := tt.o.Check(none)
 		text := ""
 		if err != nil {
 			text = err.Error()
-			if e, ok := err.(*usageError); ok {
-				text += " " + e.advice
+			if e, ok := err.(*cli.UsageError); ok {
+				text += " " + e.Advice
 			} else {
 				text += " " + app.AsError(err).Hint
 			}
@@ -257,7 +259,7 @@ func TestHowAProcessIsWatchedIsChecked(t *testing.T) {
 
 // Another name for this host is refused, as browsers can be made to use one.
 func TestSideListenersKnowTheirName(t *testing.T) {
-	sides, err := openSides(observeConfig{Metrics: "127.0.0.1:0", Pprof: "127.0.0.1:0"}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "figures") }), slog.New(slog.DiscardHandler))
+	sides, err := server.OpenSides(server.ObserveConfig{Metrics: "127.0.0.1:0", Pprof: "127.0.0.1:0"}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "figures") }), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +286,8 @@ func TestSideListenersKnowTheirName(t *testing.T) {
 func TestLogLinesKnowTheirPlace(t *testing.T) {
 	var b bytes.Buffer
 	ctx := app.WithTrace(app.At(context.Background(), app.Place{Cluster: "c-1", Operation: 7, Step: "n1/start/web", Attempt: 2}), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
-	o := observeConfig{Format: "json", Level: "debug"}
-	o.logger(&b, false).With("tenant", "lab").DebugContext(ctx, "step", "took", "1s")
+	o := server.ObserveConfig{Format: "json", Level: "debug"}
+	o.Logger(&b, false).With("tenant", "lab").DebugContext(ctx, "step", "took", "1s")
 	var got map[string]any
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)

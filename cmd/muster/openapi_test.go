@@ -23,7 +23,7 @@ var openAPIFiles = map[string]string{"/api/v1/openapi.json": openAPIFile, "/hook
 func (m *matrix) servedAPI(at string) (doc map[string]any) {
 	m.t.Helper()
 	w := httptest.NewRecorder()
-	m.server.http.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, at, nil))
+	m.server.HTTP.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, at, nil))
 	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
 		m.t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAllJSONIsDescribed(t *testing.T) {
 	}
 	// Nothing below /hooks is left out.
 	paths := m.servedAPI("/hooks/openapi.json")["paths"].(map[string]any)
-	for _, r := range m.server.portal.Routes() {
+	for _, r := range m.server.Portal.Routes() {
 		path, below := strings.CutPrefix(r.Pattern, "/hooks")
 		if !below || path == "/openapi.json" || r.Method == http.MethodHead {
 			continue

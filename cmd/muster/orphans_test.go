@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
 )
 
 // accountant answers for orphans and receipts, and writes down what it is asked to do.
@@ -46,8 +47,8 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 func runAlone(t *testing.T, args ...string) result {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	c := &cli{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-	code := c.run(t.Context(), args)
+	c := &cli.Context{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut}
+	code := execute(t.Context(), c, args)
 	return result{code, out.String(), errOut.String()}
 }
 
@@ -57,16 +58,16 @@ func TestOrphans(t *testing.T) {
 	at := []string{"--server", url, "--token", "x"}
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
 	got := run("orphans")
-	wantResult(t, got, exitDone, "aabb  fake      m-9      c1       n2    ended", "")
+	wantResult(t, got, cli.ExitDone, "aabb  fake      m-9      c1       n2    ended", "")
 	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Automatic cleanup: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
-		wantResult(t, got, exitDone, want, "")
+		wantResult(t, got, cli.ExitDone, want, "")
 	}
-	wantResult(t, run("orphans", "--format", "json"), exitDone, `"id":"aabb"`, "")
-	wantResult(t, run("orphans", "--delete", "aabb"), exitUsage, "", "--yes")
-	wantResult(t, run("orphans", "--delete", "aabb", "--keep", "ccdd", "--yes"), exitUsage, "", "one at a time")
-	wantResult(t, run("orphans", "--delete", "aabb", "--yes"), exitDone, "Machine m-9 of fake is deleted within seconds", "")
-	wantResult(t, run("orphans", "--keep", "ccdd"), exitDone, "is kept", "")
-	wantResult(t, run("orphans", "--mode", "off"), exitDone, "aabb", "")
+	wantResult(t, run("orphans", "--format", "json"), cli.ExitDone, `"id":"aabb"`, "")
+	wantResult(t, run("orphans", "--delete", "aabb"), cli.ExitUsage, "", "--yes")
+	wantResult(t, run("orphans", "--delete", "aabb", "--keep", "ccdd", "--yes"), cli.ExitUsage, "", "one at a time")
+	wantResult(t, run("orphans", "--delete", "aabb", "--yes"), cli.ExitDone, "Machine m-9 of fake is deleted within seconds", "")
+	wantResult(t, run("orphans", "--keep", "ccdd"), cli.ExitDone, "is kept", "")
+	wantResult(t, run("orphans", "--mode", "off"), cli.ExitDone, "aabb", "")
 	all := strings.Join(*asked, "\n")
 	for _, want := range []string{"POST /api/v1/orphans/aabb delete", "POST /api/v1/orphans/ccdd keep", "PUT /api/v1/orphans-mode off"} {
 		if !strings.Contains(all, want) {
@@ -83,7 +84,7 @@ func TestReceipt(t *testing.T) {
 	url, _ := accountant(t)
 	got := runAlone(t, "cluster", "receipt", "c1", "--server", url, "--token", "x")
 	for _, want := range []string{"shop (c1) of ada at fake is deleted", "n1    machine  m-1", "2h     0.50  1.00", "1 resource, 2h in all, cost 1.00, 0 left", "Proven ", "listed none"} {
-		wantResult(t, got, exitDone, want, "")
+		wantResult(t, got, cli.ExitDone, want, "")
 	}
 }
 
@@ -102,20 +103,20 @@ func TestReceiptsWaitForTheirProof(t *testing.T) {
 		out, errs string
 		asked     int // 0: as often as it takes
 	}{
-		"not deleted":        {time.Time{}, []app.Proof{{}}, nil, exitDone, "0 left\n", "", 1},
-		"proven already":     {at, []app.Proof{proven}, nil, exitDone, "0 left\nProven 2026-01-02 14:00:30 UTC: None listed.\n", "", 1},
-		"proven at last":     {at, []app.Proof{{}, {}, down, down, proven}, nil, exitDone, "0 left\nProven", "Proof pending: provider eu will be checked", 5},
-		"proven, no limit":   {at, []app.Proof{{}, down, proven}, []string{"--timeout", "0"}, exitDone, "0 left\nProven", last, 3},
-		"the cloud is down":  {at, []app.Proof{down}, []string{"--timeout", "100ms"}, exitFailed, "0 left\nProof pending: Account eu cannot be listed", "that nothing of shop is left", 0},
-		"not waited for":     {at, []app.Proof{down}, []string{"--wait=false"}, exitDone, "0 left\nProof pending: Account eu cannot be listed from here: no route to host. " + last, "", 1},
-		"as JSON, unproven":  {at, []app.Proof{down}, []string{"--timeout", "100ms", "--format", "json"}, exitFailed, `"proof":{"state":"failed"`, last, 0},
-		"as JSON, not asked": {at, []app.Proof{{}}, []string{"--wait=false", "--format", "json"}, exitDone, `"proof":{"state":"pending","next_check_at":"2026-01-02T14:00:30Z"}`, "", 1},
+		"not deleted":        {time.Time{}, []app.Proof{{}}, nil, cli.ExitDone, "0 left\n", "", 1},
+		"proven already":     {at, []app.Proof{proven}, nil, cli.ExitDone, "0 left\nProven 2026-01-02 14:00:30 UTC: None listed.\n", "", 1},
+		"proven at last":     {at, []app.Proof{{}, {}, down, down, proven}, nil, cli.ExitDone, "0 left\nProven", "Proof pending: provider eu will be checked", 5},
+		"proven, no limit":   {at, []app.Proof{{}, down, proven}, []string{"--timeout", "0"}, cli.ExitDone, "0 left\nProven", last, 3},
+		"the cloud is down":  {at, []app.Proof{down}, []string{"--timeout", "100ms"}, cli.ExitFailed, "0 left\nProof pending: Account eu cannot be listed", "that nothing of shop is left", 0},
+		"not waited for":     {at, []app.Proof{down}, []string{"--wait=false"}, cli.ExitDone, "0 left\nProof pending: Account eu cannot be listed from here: no route to host. " + last, "", 1},
+		"as JSON, unproven":  {at, []app.Proof{down}, []string{"--timeout", "100ms", "--format", "json"}, cli.ExitFailed, `"proof":{"state":"failed"`, last, 0},
+		"as JSON, not asked": {at, []app.Proof{{}}, []string{"--wait=false", "--format", "json"}, cli.ExitDone, `"proof":{"state":"pending","next_check_at":"2026-01-02T14:00:30Z"}`, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFakeServer(t)
 			s.views["c1"] = testCluster("c1", "shop")
 			s.views["c1"].Provider, s.views["c1"].DeletedAt, s.proofs = "eu", tt.deleted, tt.proofs
-			got := s.musterWith(&cli{patience: hangs, hurry: true}, append([]string{"cluster", "receipt", "c1"}, tt.flags...)...)
+			got := s.musterWith(&cli.Context{Patience: hangs, Hurry: true}, append([]string{"cluster", "receipt", "c1"}, tt.flags...)...)
 			wantResult(t, got, tt.code, tt.out, tt.errs)
 			if n := s.wasAsked("GET /clusters/c1/receipt"); tt.asked > 0 && n != tt.asked || n == 0 {
 				t.Errorf("the server was asked for the receipt %d times, want %d", n, tt.asked)
@@ -139,6 +140,6 @@ func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	defer server.Close()
 	got := runAlone(t, "orphans", "--server", server.URL, "--token", "x")
 	for _, want := range []string{"No orphaned machines in the accounts that could be listed; 1 account could not.", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
-		wantResult(t, got, exitDone, want, "")
+		wantResult(t, got, cli.ExitDone, want, "")
 	}
 }

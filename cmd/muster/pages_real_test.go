@@ -21,10 +21,10 @@ func TestBrowserEveryPage(t *testing.T) {
 	const password = "correct horse battery staple"
 	f := newForeign(t)
 	f.t = t
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	t.Cleanup(site.Close) // after the browser, whose live pages it would wait for
 	u := app.User{Tenant: there, Name: "root", FullName: "Ada Root", Role: app.RoleSuperadmin, PasswordHash: app.HashPassword(password), CreatedAt: time.Now()}
-	if err := f.server.store.CreateUser(t.Context(), u); err != nil {
+	if err := f.server.Store.CreateUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
 	b := portaltest.OpenFor(t, site.URL, 15*time.Minute) // some hundred pages, each four times

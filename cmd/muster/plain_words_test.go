@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"muster/cmd/muster/cli"
 )
 
 // goish are words that only make sense to those who wrote the program.
@@ -39,7 +41,7 @@ func typedFlags(c *cobra.Command, each func(c *cobra.Command, f *pflag.Flag)) {
 // TestFlagsRefuseNonsenseInPlainWords gives every flag that is a number, a length of time or a choice what it cannot be.
 func TestFlagsRefuseNonsenseInPlainWords(t *testing.T) {
 	asked := 0
-	typedFlags(rootCommand(&cli{}), func(c *cobra.Command, f *pflag.Flag) {
+	typedFlags(rootCommand(&cli.Context{}), func(c *cobra.Command, f *pflag.Flag) {
 		for _, value := range []string{"nonsense", "99999999999999999999", "1.5.5", "\x00"} {
 			err := f.Value.Set(value)
 			if err == nil {
@@ -47,7 +49,7 @@ func TestFlagsRefuseNonsenseInPlainWords(t *testing.T) {
 			}
 			asked++
 			code, said := answerTo(t, append(strings.Fields(c.CommandPath())[1:], "--"+f.Name+"="+value)...)
-			if code != exitUsage || !strings.Contains(said, "--"+f.Name) || goish.MatchString(said) {
+			if code != cli.ExitUsage || !strings.Contains(said, "--"+f.Name) || goish.MatchString(said) {
 				t.Errorf("%s --%s=%q ends with %d: %s", c.CommandPath(), f.Name, value, code, said)
 			}
 		}
@@ -66,7 +68,7 @@ func FuzzFlags(f *testing.F) {
 		if goish.MatchString(value) {
 			return
 		}
-		typedFlags(rootCommand(&cli{}), func(c *cobra.Command, fl *pflag.Flag) {
+		typedFlags(rootCommand(&cli.Context{}), func(c *cobra.Command, fl *pflag.Flag) {
 			err := c.Flags().Set(fl.Name, value)
 			if err == nil {
 				return
@@ -86,7 +88,7 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 	t.Setenv("MUSTER_DATA", dir)
 	t.Setenv("MUSTER_HOME", dir)
 	// A server has left its superadmin's token here.
-	if err := writeClientSettings(dir, clientSettings{URL: "http://127.0.0.1:1", Token: "superadmin"}); err != nil {
+	if err := cli.WriteClientSettings(dir, cli.ClientSettings{URL: "http://127.0.0.1:1", Token: "superadmin"}); err != nil {
 		t.Fatal(err)
 	}
 	catalog := filepath.Join(dir, "catalog")
@@ -107,30 +109,30 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"clustre list", exitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
-		{"create demo -t web -n 3", exitUsage, []string{`unknown command "create"`, "Did you mean `muster cluster create`?"}},
-		{"why demo", exitUsage, []string{`unknown command "why"`, "Did you mean `muster cluster why`?"}},
-		{"delete demo", exitUsage, []string{"Did you mean `muster cluster delete`?"}},
-		{"lint", exitUsage, []string{"Did you mean `muster catalog lint`?"}},
-		{"-t web", exitUsage, []string{"unknown flag -t"}},
-		{"help clustre", exitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
-		{"help cluster lst", exitUsage, []string{`unknown command "lst" for "muster cluster"`, "Did you mean `muster cluster list`?"}},
-		{"help cluster list", exitDone, nil},
-		{"help", exitDone, nil},
-		{"cluster list --token=", exitUsage, []string{"--token is empty", "Give it a value, or leave it out."}},
-		{"cluster list --server=", exitUsage, []string{"--server is empty"}},
-		{"cluster list --tenant=", exitUsage, []string{"--tenant is empty"}},
-		{"user list --token=", exitUsage, []string{"--token is empty"}},
-		{"cluster create web --size=big", exitUsage, []string{`--size: "big" isn't a whole number`}},
-		{"cluster list --server=http://127.0.0.1:1 --token=x", exitFailed, []string{"127.0.0.1:1", "connection refused"}},
-		{"serve --listen=nonsense", exitUsage, []string{"--listen: nonsense has no port: write HOST:PORT", "127.0.0.1:8080"}},
-		{"serve --listen=127.0.0.1", exitUsage, []string{"--listen: 127.0.0.1 has no port"}},
-		{"serve --listen=127.0.0.1:", exitUsage, []string{"has no port"}},
-		{"serve --listen=127.0.0.1:x", exitUsage, []string{"x is not a port"}},
-		{"serve --listen=::1:80", exitUsage, []string{"too many colons", "[::1]:8080"}},
-		{"serve --listen=http://127.0.0.1:80", exitUsage, []string{"--listen: "}},
-		{"catalog lint " + filepath.Join(catalog, "text.txt"), exitUsage, []string{"text.txt is not a file of a catalog"}},
-		{"catalog lint " + filepath.Join(catalog, "none.yaml"), exitUsage, []string{"none.yaml"}},
+		{"clustre list", cli.ExitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
+		{"create demo -t web -n 3", cli.ExitUsage, []string{`unknown command "create"`, "Did you mean `muster cluster create`?"}},
+		{"why demo", cli.ExitUsage, []string{`unknown command "why"`, "Did you mean `muster cluster why`?"}},
+		{"delete demo", cli.ExitUsage, []string{"Did you mean `muster cluster delete`?"}},
+		{"lint", cli.ExitUsage, []string{"Did you mean `muster catalog lint`?"}},
+		{"-t web", cli.ExitUsage, []string{"unknown flag -t"}},
+		{"help clustre", cli.ExitUsage, []string{`unknown command "clustre"`, "Did you mean `muster cluster`?"}},
+		{"help cluster lst", cli.ExitUsage, []string{`unknown command "lst" for "muster cluster"`, "Did you mean `muster cluster list`?"}},
+		{"help cluster list", cli.ExitDone, nil},
+		{"help", cli.ExitDone, nil},
+		{"cluster list --token=", cli.ExitUsage, []string{"--token is empty", "Give it a value, or leave it out."}},
+		{"cluster list --server=", cli.ExitUsage, []string{"--server is empty"}},
+		{"cluster list --tenant=", cli.ExitUsage, []string{"--tenant is empty"}},
+		{"user list --token=", cli.ExitUsage, []string{"--token is empty"}},
+		{"cluster create web --size=big", cli.ExitUsage, []string{`--size: "big" isn't a whole number`}},
+		{"cluster list --server=http://127.0.0.1:1 --token=x", cli.ExitFailed, []string{"127.0.0.1:1", "connection refused"}},
+		{"serve --listen=nonsense", cli.ExitUsage, []string{"--listen: nonsense has no port: write HOST:PORT", "127.0.0.1:8080"}},
+		{"serve --listen=127.0.0.1", cli.ExitUsage, []string{"--listen: 127.0.0.1 has no port"}},
+		{"serve --listen=127.0.0.1:", cli.ExitUsage, []string{"has no port"}},
+		{"serve --listen=127.0.0.1:x", cli.ExitUsage, []string{"x is not a port"}},
+		{"serve --listen=::1:80", cli.ExitUsage, []string{"too many colons", "[::1]:8080"}},
+		{"serve --listen=http://127.0.0.1:80", cli.ExitUsage, []string{"--listen: "}},
+		{"catalog lint " + filepath.Join(catalog, "text.txt"), cli.ExitUsage, []string{"text.txt is not a file of a catalog"}},
+		{"catalog lint " + filepath.Join(catalog, "none.yaml"), cli.ExitUsage, []string{"none.yaml"}},
 	} {
 		code, said := answerTo(t, strings.Fields(c.args)...)
 		if code != c.code || goish.MatchString(said) || slices.ContainsFunc(c.says, func(s string) bool { return !strings.Contains(said, s) }) {
@@ -143,7 +145,7 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 	// Of one file the others are read, and nothing is said of them.
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"catalog", "lint", filepath.Join(catalog, "web.yaml")}, nil, &out, &errs)
-	if said := out.String(); code != exitFailed || !strings.Contains(said, "web.yaml:3:") || strings.Contains(said, "base.yaml") || strings.Contains(said, "nginx") || !strings.Contains(said, "0 providers, 0 hardware types, 0 image types, 0 services, 1 template: ") {
+	if said := out.String(); code != cli.ExitFailed || !strings.Contains(said, "web.yaml:3:") || strings.Contains(said, "base.yaml") || strings.Contains(said, "nginx") || !strings.Contains(said, "0 providers, 0 hardware types, 0 image types, 0 services, 1 template: ") {
 		t.Errorf("lint of a file ends with %d: %s%s", code, said, errs.String())
 	}
 }

@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 	rest "muster/portal/client"
 	"muster/providers/fake"
 )
@@ -191,8 +193,8 @@ constraints: {size: {min: 1, max: 20}}
 	}
 	env := func(name string) (string, bool) { v, ok := p["env."+name]; return v, ok }
 	var err error
-	w.server, err = newServer(t.Context(), serverConfig{Data: r.state, Listen: "127.0.0.1:0", Catalogs: []string{catalog}, RedisURL: redis,
-		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelDebug), Env: env, Password: p["password"], Key: p["key-encryption key"]})
+	w.server, err = server.New(t.Context(), server.Config{Data: r.state, Listen: "127.0.0.1:0", Catalogs: []string{catalog}, RedisURL: redis,
+		TLS: server.TLSConfig{Self: true}, Log: cli.NewLogger(w.log, slog.LevelDebug), Env: env, Password: p["password"], Key: p["key-encryption key"]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,13 +208,13 @@ constraints: {size: {min: 1, max: 20}}
 		}
 		_ = w.server.Close()
 	})
-	token, err := w.server.app.CreateProvisionerToken(t.Context(), w.admin(""), "test", app.AnyProvisionerGrant())
+	token, err := w.server.App.CreateProvisionerToken(t.Context(), w.admin(""), "test", app.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}
 	p["provisioner token"] = token
-	w.token = token + "." + w.server.fingerprint
-	if p["API token"], err = w.server.app.IssueToken(t.Context(), app.DefaultTenant, "admin", "planted"); err != nil {
+	w.token = token + "." + w.server.Fingerprint
+	if p["API token"], err = w.server.App.IssueToken(t.Context(), app.DefaultTenant, "admin", "planted"); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -253,7 +255,7 @@ func (r *plantedRun) callAs(token, method, path, body string) (int, []byte) {
 // signIn plants a session's cookie.
 func (r *plantedRun) signIn() {
 	r.Helper()
-	trusted, err := rest.Trust(r.server.fingerprint)
+	trusted, err := rest.Trust(r.server.Fingerprint)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -342,11 +344,11 @@ func (r *plantedRun) plantRoles() {
 	r.Helper()
 	for _, role := range app.Roles {
 		name := "as-" + string(role)
-		err := r.server.store.CreateUser(r.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()})
+		err := r.server.Store.CreateUser(r.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()})
 		if err != nil {
 			r.Fatal(err)
 		}
-		if r.planted["API token of "+name], err = r.server.app.IssueToken(r.Context(), app.DefaultTenant, name, "planted"); err != nil {
+		if r.planted["API token of "+name], err = r.server.App.IssueToken(r.Context(), app.DefaultTenant, name, "planted"); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -367,11 +369,11 @@ func (r *plantedRun) plantHook() {
 // create asks for a cluster and waits until its scripts run.
 func (r *plantedRun) create(name string) app.ClusterView {
 	r.Helper()
-	v, err := r.server.app.CreateCluster(r.Context(), r.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 2}})
+	v, err := r.server.App.CreateCluster(r.Context(), r.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 2}})
 	if err != nil {
 		r.Fatal(err)
 	}
-	k, err := r.server.store.ClusterSecrets(r.Context(), v.Tenant, v.ID)
+	k, err := r.server.Store.ClusterSecrets(r.Context(), v.Tenant, v.ID)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -386,7 +388,7 @@ func (r *plantedRun) create(name string) app.ClusterView {
 func (r *plantedRun) await(what string, id string, done func(app.ClusterView) bool) app.ClusterView {
 	r.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		v, err := r.server.app.Cluster(r.Context(), r.admin(""), id)
+		v, err := r.server.App.Cluster(r.Context(), r.admin(""), id)
 		if err == nil && done(v) {
 			return v
 		}
@@ -434,17 +436,17 @@ func (r *plantedRun) run(during func()) {
 	r.crawl(bad.ID)
 	r.files("nodes", r.nodes)
 	for _, v := range []app.ClusterView{good, bad} {
-		if _, err := r.server.app.DeleteCluster(r.Context(), r.admin(""), v.ID); err != nil {
+		if _, err := r.server.App.DeleteCluster(r.Context(), r.admin(""), v.ID); err != nil {
 			r.Fatal(err)
 		}
 		r.await("it is not deleted", v.ID, func(v app.ClusterView) bool { return v.Status == app.ClusterDeleted })
 	}
 	r.crawl(good.ID)
 	// The client's settings hold a token for whoever owns the directory, and the CA's key is a file of its own kind.
-	r.files("data", r.state, clientFile)
+	r.files("data", r.state, cli.ClientFile)
 	r.look("log", "of the server", []byte(r.town.log.String()))
 	r.look("log", "of the provisioner and its workers", []byte(h.out.String()))
-	logs, err := r.server.store.Logs(r.Context(), app.DefaultTenant, good.ID, app.LogFilter{Limit: 1000})
+	logs, err := r.server.Store.Logs(r.Context(), app.DefaultTenant, good.ID, app.LogFilter{Limit: 1000})
 	if err != nil || len(logs) < 5 {
 		r.Fatalf("the log of the cluster: %d lines, %v", len(logs), err)
 	}
@@ -503,7 +505,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r.start("one") // without somebody to carry it out, that would be told first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
-		_, err := r.server.app.Preview(t.Context(), r.admin(""), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
+		_, err := r.server.App.Preview(t.Context(), r.admin(""), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
 		if err == nil {
 			return nil
 		}
@@ -514,7 +516,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 		if e == nil || e.Code != app.EInvalid || !strings.Contains(e.Message, name) || !strings.Contains(e.Hint, "muster secret set "+name) {
 			t.Fatalf("without %s: %+v", name, e)
 		}
-		if err := r.server.app.SetSecret(t.Context(), r.admin(""), name, []byte("value")); err != nil {
+		if err := r.server.App.SetSecret(t.Context(), r.admin(""), name, []byte("value")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/server"
 	"muster/jobs/remote"
 )
 
@@ -61,7 +62,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(catalog, "pool.yaml"), []byte(poolCatalog), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServer(context.WithoutCancel(t.Context()), serverConfig{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
+	s, err := server.New(context.WithoutCancel(t.Context()), server.Config{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
 		Workers: 8, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	p := &poolWalk{T: t, s: s, ada: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin, Via: app.ViaAPI}}
 	defer p.tidy()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
-		_, err := s.app.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
+		_, err := s.App.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
 		if err == nil {
 			break
 		}
@@ -91,26 +92,26 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	}
 	_, without := p.create("first", 3)
 	count := 3
-	if _, err := s.app.CreatePool(ctx, p.ada, app.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
+	if _, err := s.App.CreatePool(ctx, p.ada, app.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
 	v := p.full(count)
 	old := map[string][]byte{}
 	for _, m := range v.Machines {
-		k, err := s.store.ClusterSecrets(ctx, app.DefaultTenant, m.Cluster)
+		k, err := s.Store.ClusterSecrets(ctx, app.DefaultTenant, m.Cluster)
 		if err != nil {
 			t.Fatal(err)
 		}
 		old[m.MachineID] = k.PrivateKey
 	}
-	preview, err := s.app.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
+	preview, err := s.App.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
 	if err != nil || preview.FromPools == nil || preview.FromPools.Machines != 3 {
 		t.Fatalf("the preview says %+v (%v)", preview.FromPools, err)
 	}
 	t.Log(preview.FromPools.Words())
 	c, with := p.create("second", 3)
 	t.Logf("a create of 3 takes %s without the pool and %s with it", without.Round(time.Millisecond), with.Round(time.Millisecond))
-	own, err := s.store.ClusterSecrets(ctx, app.DefaultTenant, c.ID)
+	own, err := s.Store.ClusterSecrets(ctx, app.DefaultTenant, c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 			t.Errorf("%s says %q (%v)", n.Hostname, said, err)
 		}
 	}
-	reports, err := s.app.NodeReports(ctx, p.ada, c.ID, "")
+	reports, err := s.App.NodeReports(ctx, p.ada, c.ID, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,14 +155,14 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 
 type poolWalk struct {
 	*testing.T
-	s   *server
+	s   *server.Server
 	ada app.Actor
 }
 
 // create makes a cluster and gives how long its operation took.
 func (p *poolWalk) create(name string, size int) (app.ClusterView, time.Duration) {
 	p.Helper()
-	v, err := p.s.app.CreateCluster(p.Context(), p.ada, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "marks", Size: size}})
+	v, err := p.s.App.CreateCluster(p.Context(), p.ada, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "marks", Size: size}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) app.ClusterView {
 	p.Helper()
 	ctx := context.WithoutCancel(p.Context())
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
-		v, err := p.s.app.Cluster(ctx, p.ada, id)
+		v, err := p.s.App.Cluster(ctx, p.ada, id)
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) app.ClusterView {
 func (p *poolWalk) full(count int) app.PoolView {
 	p.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		v, err := p.s.app.Pool(p.Context(), p.ada, "base")
+		v, err := p.s.App.Pool(p.Context(), p.ada, "base")
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -205,21 +206,21 @@ func (p *poolWalk) full(count int) app.PoolView {
 // tidy gives all machines back.
 func (p *poolWalk) tidy() {
 	ctx := context.WithoutCancel(p.Context())
-	if _, err := p.s.app.DeletePool(ctx, p.ada, "base"); err != nil && app.CodeOf(err) != app.ENotFound {
+	if _, err := p.s.App.DeletePool(ctx, p.ada, "base"); err != nil && app.CodeOf(err) != app.ENotFound {
 		p.Error(err)
 	}
-	all, err := p.s.app.Clusters(ctx, p.ada, app.ClusterFilter{})
+	all, err := p.s.App.Clusters(ctx, p.ada, app.ClusterFilter{})
 	if err != nil {
 		p.Error(err)
 	}
 	for _, c := range all {
-		if _, err := p.s.app.DeleteCluster(ctx, p.ada, c.ID); err != nil {
+		if _, err := p.s.App.DeleteCluster(ctx, p.ada, c.ID); err != nil {
 			p.Error(err)
 		}
 		p.ended(c.ID, app.ClusterDeleted)
 	}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		r, err := p.s.app.PoolReceipt(ctx, p.ada, "base")
+		r, err := p.s.App.PoolReceipt(ctx, p.ada, "base")
 		if app.CodeOf(err) == app.ENotFound || err == nil && r.Left == 0 && !r.DeletedAt.IsZero() {
 			p.Logf("receipt of the pool: %+v", r)
 			return

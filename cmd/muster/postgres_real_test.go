@@ -17,8 +17,8 @@ import (
 	"muster/app/apptest"
 )
 
-// fleet is several servers on one PostgreSQL and one Redis. They share the sandbox's machines, as they would share a cloud.
-type fleet struct {
+// servers are several servers on one PostgreSQL and one Redis. They share the sandbox's machines, as they would share a cloud.
+type servers struct {
 	t        *testing.T
 	postgres *apptest.Postgres
 	shared   string // the providers' state
@@ -27,7 +27,7 @@ type fleet struct {
 
 const fleetKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-func newFleet(t *testing.T, size int) *fleet {
+func newFleet(t *testing.T, size int) *servers {
 	t.Helper()
 	redis, _ := realRedis(t)
 	p, err := apptest.StartPostgres()
@@ -42,7 +42,7 @@ func newFleet(t *testing.T, size int) *fleet {
 	if err := p.Make("muster", ""); err != nil {
 		t.Fatal(err)
 	}
-	f := &fleet{t: t, postgres: p, shared: t.TempDir()}
+	f := &servers{t: t, postgres: p, shared: t.TempDir()}
 	mode := filepath.Join(t.TempDir(), "mode.yaml")
 	if err := os.WriteFile(mode, []byte("kind: provider\nname: sandbox\ntype: sandbox\nsettings: {mode: process}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func newFleet(t *testing.T, size int) *fleet {
 }
 
 // say is what all servers have said in this run.
-func (f *fleet) say() string {
+func (f *servers) say() string {
 	var b strings.Builder
 	for i, s := range f.servers {
 		fmt.Fprintf(&b, "--- server %d\n%s", i, s.out)
@@ -75,7 +75,7 @@ func (f *fleet) say() string {
 }
 
 // tidy deletes every cluster through the first server, ends all, and looks for what is left.
-func (f *fleet) tidy() {
+func (f *servers) tidy() {
 	for _, s := range f.servers {
 		if s.cmd == nil {
 			s.start()
@@ -120,13 +120,13 @@ func (f *fleet) tidy() {
 	}
 }
 
-func (f *fleet) machines() []string {
+func (f *servers) machines() []string {
 	machines, _ := filepath.Glob(filepath.Join(f.shared, "*", "nodes", "*"))
 	return machines
 }
 
 // create asks one server for a cluster. The answer may be lost with it, so whoever asks looks before asking again.
-func (f *fleet) create(s *process, name string, size int) {
+func (f *servers) create(s *process, name string, size int) {
 	f.t.Helper()
 	r := app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
@@ -141,7 +141,7 @@ func (f *fleet) create(s *process, name string, size int) {
 }
 
 // active waits until clusters of that many machines stand, by what a server says, and each of their pages is served.
-func (f *fleet) active(s *process, names []string, machines int) {
+func (f *servers) active(s *process, names []string, machines int) {
 	f.t.Helper()
 	for _, name := range names {
 		v, err := s.client().Cluster(f.t.Context(), name)

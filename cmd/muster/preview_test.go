@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
+	"muster/cmd/muster/server"
 )
 
 // refusing is an account that says what it is told to, of what it is asked about.
@@ -77,13 +80,13 @@ compatibility: {hardware: [b-small, d-free]}
 `
 
 // serverOf runs a server with a catalog of its own.
-func serverOf(t *testing.T, text string) *server {
+func serverOf(t *testing.T, text string) *server.Server {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServer(context.WithoutCancel(t.Context()), serverConfig{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0",
+	s, err := server.New(context.WithoutCancel(t.Context()), server.Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0",
 		Catalogs: []string{dir}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Env: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +96,7 @@ func serverOf(t *testing.T, text string) *server {
 			t.Error(err)
 		}
 	})
-	if _, err := s.app.LocalRegistry(s.localWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: versionName(), Slots: 1}); err != nil {
+	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -106,10 +109,10 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		{About: app.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
 		{About: app.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
 	}}
-	s.app.Accounts = accounts
+	s.App.Accounts = accounts
 	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
 	request := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 3}}
-	p, err := s.app.Preview(t.Context(), bob, request)
+	p, err := s.App.Preview(t.Context(), bob, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,13 +125,13 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		t.Errorf("asked about %+v", needs)
 	}
 	var out bytes.Buffer
-	(&cli{stdout: &out}).printPreview(p)
+	cluster.PrintPreview(&cli.Context{Stdout: &out}, p)
 	for _, want := range []string{"Problem: There is no size large. Sizes are small and same.", "Warning: Only 3 machines are left."} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the terminal shows %q, without %q", &out, want)
 		}
 	}
-	if _, err := s.app.Preview(t.Context(), bob, request); err != nil || len(accounts.asked) != 0 {
+	if _, err := s.App.Preview(t.Context(), bob, request); err != nil || len(accounts.asked) != 0 {
 		t.Errorf("the same preview asks the account again: %v", err)
 	}
 }
@@ -136,14 +139,14 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 // TestPreviewsSayWhichScriptsNoShellCanRead, where a catalog let one through: Coopr's forms are read leniently.
 func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.app.Accounts = nil
-	s.app.CheckScript = func(script string) *app.ScriptFault {
+	s.App.Accounts = nil
+	s.App.CheckScript = func(script string) *app.ScriptFault {
 		if script == "echo" {
 			return &app.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
 		}
 		return nil
 	}
-	p, err := s.app.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 1}})
+	p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 1}})
 	if err != nil || len(p.Problems) != 1 || p.Problems[0].Message != "Service web, action start: line 1, column 2 of the script: this shell has no echo." || p.Account != nil {
 		t.Errorf("%v: %+v", err, p.Problems)
 	}
@@ -151,7 +154,7 @@ func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 
 func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.app.Accounts = nil
+	s.App.Accounts = nil
 	for _, c := range []struct {
 		name, template string
 		prefer         app.Preference
@@ -167,7 +170,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 		{"a price that is not known is not cheap", "unpriced", "", 0.17, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := s.app.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
+			p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
 				app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: c.template, Size: 1, Prefer: c.prefer}})
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +179,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 				t.Errorf("it costs %v, and %q is said; want %v and %q", p.Layout.CostPerHour, got, c.cost, c.want)
 			}
 			var out bytes.Buffer
-			(&cli{stdout: &out}).printPreview(p)
+			cluster.PrintPreview(&cli.Context{Stdout: &out}, p)
 			if (c.want != "") != strings.Contains(out.String(), "Choose cheapest") {
 				t.Errorf("the terminal shows %q", &out)
 			}

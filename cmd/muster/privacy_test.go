@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/cmd/muster/cli"
 )
 
 // clusterRules says by which line of the authorisation table each operation and page about one cluster is decided. A route without a rule fails the test.
@@ -144,7 +145,7 @@ var volatile = regexp.MustCompile(`(?:Date|X-Request-Id|Set-Cookie|Etag|Server-T
 func TestClustersArePrivate(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	reach := map[string]map[app.Role]string{}
 	for _, p := range app.Permissions() {
@@ -165,7 +166,7 @@ func TestClustersArePrivate(t *testing.T) {
 	}
 	answered := map[string]int{}
 	tried := map[string]bool{}
-	for _, route := range f.server.portal.Routes() {
+	for _, route := range f.server.Portal.Routes() {
 		name := route.Method + " " + route.Pattern
 		if !strings.Contains(route.Pattern, "/clusters/{id}") || route.Method == http.MethodHead {
 			continue
@@ -268,7 +269,7 @@ func differs(a, b string) string {
 func TestNothingTellsOfPrivateClusters(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
-	site := httptest.NewServer(f.server.http.Handler)
+	site := httptest.NewServer(f.server.HTTP.Handler)
 	defer site.Close()
 	const mark = "qzhidden"
 	s := &scene{matrix: f.matrix, tenant: here, owner: mark + "-owner", visibility: app.VisiblePrivate}
@@ -289,7 +290,7 @@ func TestNothingTellsOfPrivateClusters(t *testing.T) {
 			}
 			return answer
 		}
-		for _, r := range f.server.portal.Routes() {
+		for _, r := range f.server.Portal.Routes() {
 			if r.Method != http.MethodGet || strings.Contains(r.Pattern, "{") || strings.HasPrefix(r.Pattern, "/static") || r.Pattern == "/signout" {
 				continue
 			}
@@ -334,7 +335,7 @@ func TestNothingTellsOfPrivateClusters(t *testing.T) {
 			bodies := map[string]string{"reviews": `{"verdict":"approve"}`, "break-glass": `{"reason":"because of a test"}`}
 			queryRoute(t, "/api/v1/requests/CLUSTER/"+act, string(role), fmt.Sprint(request), func(path string) string {
 				asked++
-				_, answer := f.send(v, site.URL, http.MethodPost, path, firstOf(bodies[act], "{}"))
+				_, answer := f.send(v, site.URL, http.MethodPost, path, cli.FirstOf(bodies[act], "{}"))
 				return answer
 			})
 		}

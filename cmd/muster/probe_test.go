@@ -7,14 +7,16 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"muster/cmd/muster/server"
 )
 
 func TestProbes(t *testing.T) {
 	var database, queue error
 	asked := 0
-	p := &probe{database: func(context.Context) error { asked++; return database }, queue: func(context.Context) error { return queue }}
+	p := &server.Probe{Database: func(context.Context) error { asked++; return database }, Queue: func(context.Context) error { return queue }}
 	mux := http.NewServeMux()
-	p.serve(mux)
+	p.Serve(mux)
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -26,7 +28,7 @@ func TestProbes(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", path, s, b, status, words)
 		}
 	}
-	again := func() { p.asked = time.Time{} }
+	again := func() { p.Asked = time.Time{} }
 	expect("/readyz", 200, "database: ok\nqueue: ok\n")
 	for range 100 {
 		get("/readyz")
@@ -43,7 +45,7 @@ func TestProbes(t *testing.T) {
 	expect("/livez", 200, "ok\n")
 	database, queue = nil, nil
 	again()
-	p.leaving.Store(true)
+	p.Leaving.Store(true)
 	expect("/readyz", 503, "server: being stopped\n")
 	expect("/livez", 200, "ok\n")
 }
@@ -53,7 +55,7 @@ func TestServerAnswersProbes(t *testing.T) {
 	m := newMatrix(t)
 	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "database: ok\nqueue: ok\n"} {
 		w := httptest.NewRecorder()
-		m.server.http.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		m.server.HTTP.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Code != http.StatusOK || w.Body.String() != want {
 			t.Errorf("%s: %d %q", path, w.Code, w.Body.String())
 		}

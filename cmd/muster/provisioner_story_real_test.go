@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/server"
 )
 
 // served is the serial number of the certificate that new connections get.
@@ -42,7 +43,7 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 		}
 		return strings.Contains(w.log.String(), "the certificate cannot be read again")
 	})
-	if fingerprint, err := selfSigned(dir, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil || fingerprint != w.server.fingerprint {
+	if fingerprint, err := server.SelfSigned(dir, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil || fingerprint != w.server.Fingerprint {
 		t.Fatalf("a new certificate of the same CA: %s, %v", fingerprint, err)
 	}
 	took := w.until("the new certificate is served", func() bool { return w.served() != first })
@@ -60,14 +61,14 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 // --tenant-slots bounds a tenant on all provisioners together, whatever is free, and leaves the rest to others.
 func TestRealTenantSlotsBoundATenant(t *testing.T) {
 	const most = 2
-	w := newTown(t, "", func(c *serverConfig) { c.TenantSlots = most })
+	w := newTown(t, "", func(c *server.Config) { c.TenantSlots = most })
 	w.start("h1")
 	w.start("h2") // 4 slots each
 	release := w.hold()
 	defer release()
 	v := w.create("", "c", 6)
 	running := func() (n int) {
-		steps, err := w.server.app.Steps(t.Context(), w.admin(""), v.ID, 0)
+		steps, err := w.server.App.Steps(t.Context(), w.admin(""), v.ID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestRealTenantSlotsBoundATenant(t *testing.T) {
 		if n := running(); n > most {
 			t.Fatalf("%d steps of the tenant are under way, it may have %d", n, most)
 		}
-		o, err := w.server.app.Cluster(t.Context(), w.admin("other"), other.ID)
+		o, err := w.server.App.Cluster(t.Context(), w.admin("other"), other.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

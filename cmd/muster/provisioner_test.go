@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 	"muster/jobs"
 	rest "muster/portal/client"
 	"muster/providers/fake"
@@ -28,7 +30,7 @@ import (
 // town is a server without workers of its own, a cloud whose nodes are folders, and provisioners as processes.
 type town struct {
 	*testing.T
-	server *server
+	server *server.Server
 	nodes  *fake.Nodes
 	effect string // where the service's scripts write
 	token  string
@@ -47,7 +49,7 @@ actions:
     echo "$MUSTER_NODE" >>%[1]s/done
 `
 
-func newTown(t *testing.T, provider string, change ...func(*serverConfig)) *town {
+func newTown(t *testing.T, provider string, change ...func(*server.Config)) *town {
 	t.Helper()
 	dir := t.TempDir()
 	nodes := fake.NewNodes(filepath.Join(dir, "nodes"))
@@ -81,12 +83,12 @@ constraints: {size: {min: 1, max: 20}}
 		t.Fatal(err)
 	}
 	var err error
-	config := serverConfig{Data: filepath.Join(dir, "server"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
-		TLS: tlsConfig{Self: true}, Log: newLogger(w.log, slog.LevelInfo), Env: os.LookupEnv}
+	config := server.Config{Data: filepath.Join(dir, "server"), Listen: "127.0.0.1:0", Catalogs: []string{catalog},
+		TLS: server.TLSConfig{Self: true}, Log: cli.NewLogger(w.log, slog.LevelInfo), Env: os.LookupEnv}
 	for _, f := range change {
 		f(&config)
 	}
-	w.server, err = newServer(t.Context(), config)
+	w.server, err = server.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ constraints: {size: {min: 1, max: 20}}
 }
 
 func (w *town) admin(tenant string) app.Actor {
-	return app.Actor{Tenant: firstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
+	return app.Actor{Tenant: cli.FirstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
 }
 
 // helper is a provisioner as a process.
@@ -128,7 +130,7 @@ func (w *town) start(name string, args ...string) *helper {
 	w.Helper()
 	h := &helper{w: w, name: name, out: &safeBuffer{}}
 	h.cmd = exec.Command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
-	h.cmd.Env = append(os.Environ(), tokenEnv+"="+w.token, "REDIS_URL="+w.redis)
+	h.cmd.Env = append(os.Environ(), server.TokenEnv+"="+w.token, "REDIS_URL="+w.redis)
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.out
 	if err := h.cmd.Start(); err != nil {
 		w.Fatal(err)
@@ -170,7 +172,7 @@ func (h *helper) worker(tenant string) int {
 
 // find gives a provisioner that is alive.
 func (w *town) find(name string) *app.Provisioner {
-	all, err := w.server.app.Provisioners(w.Context(), w.admin(""))
+	all, err := w.server.App.Provisioners(w.Context(), w.admin(""))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func (w *town) until(what string, done func() bool) time.Duration {
 
 func (w *town) create(tenant, name string, size int) app.ClusterView {
 	w.Helper()
-	v, err := w.server.app.CreateCluster(w.Context(), w.admin(tenant), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "slow", Size: size}})
+	v, err := w.server.App.CreateCluster(w.Context(), w.admin(tenant), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "slow", Size: size}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -206,7 +208,7 @@ func (w *town) create(tenant, name string, size int) app.ClusterView {
 func (w *town) active(tenant, id string) {
 	w.Helper()
 	w.until(id+" is active", func() bool {
-		v, err := w.server.app.Cluster(w.Context(), w.admin(tenant), id)
+		v, err := w.server.App.Cluster(w.Context(), w.admin(tenant), id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -234,7 +236,7 @@ func (w *town) lines(file string) int {
 // tries is the attempt of the service's action that is under way now; 0 for none. What runs on the node is taken over by it,
 // not begun again.
 func (w *town) tries(id string) int {
-	steps, err := w.server.app.Steps(w.Context(), w.admin(""), id, 0)
+	steps, err := w.server.App.Steps(w.Context(), w.admin(""), id, 0)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -257,7 +259,7 @@ func (w *town) onceOnly() {
 func TestProvisionerServesEveryTenant(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "")
-	_, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
+	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
 		t.Fatalf("nobody is there, and the answer is %v", err)
 	}
@@ -384,7 +386,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	release := w.hold()
 	v := w.create("", "c", 2)
 	w.until("a step has begun", func() bool { return w.lines("begun") == 1 })
-	if _, err := w.server.app.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
+	if _, err := w.server.App.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
 		t.Fatal(err)
 	}
 	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
@@ -427,17 +429,17 @@ func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 func (w *town) grant(name string, g app.ProvisionerGrant) {
 	w.Helper()
 	var err error
-	if w.token, err = w.server.app.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
+	if w.token, err = w.server.App.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
 		w.Fatal(err)
 	}
-	w.token += "." + w.server.fingerprint
+	w.token += "." + w.server.Fingerprint
 }
 
 func TestProviderAsksForTags(t *testing.T) {
 	w := newTown(t, "provisioner: {region: eu}\n")
 	w.grant("us", app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "us"}})
 	w.start("us", "--tag", "region=us")
-	_, err := w.server.app.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
+	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
 	e := app.AsError(err)
 	if e.Reason != "no_provisioner" || !strings.Contains(e.Message, "region=eu") || !strings.Contains(e.Message, "us (region=us)") {
 		t.Fatalf("%v", err)
@@ -457,11 +459,11 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 		env, say string
 		args     []string
 	}{
-		"no token":          {env: tokenEnv + "=", say: "needs a token", args: []string{"--server", w.server.URL}},
-		"a wrong token":     {env: tokenEnv + "=mp_nonsense." + w.server.fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
-		"plain http":        {env: tokenEnv + "=" + w.token, say: "without TLS", args: []string{"--server", "http://192.0.2.1:8420"}},
-		"not a URL":         {env: tokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
-		"a bad fingerprint": {env: tokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
+		"no token":          {env: server.TokenEnv + "=", say: "needs a token", args: []string{"--server", w.server.URL}},
+		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
+		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "without TLS", args: []string{"--server", "http://192.0.2.1:8420"}},
+		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
+		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()
@@ -476,7 +478,7 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 
 func TestAnotherCAIsNotTrusted(t *testing.T) {
 	w := newTown(t, "")
-	other := fingerprintOf([]byte("another"))
+	other := server.FingerprintOf([]byte("another"))
 	config, err := rest.Trust(other)
 	if err != nil {
 		t.Fatal(err)
@@ -503,11 +505,11 @@ func TestCancelReachesTheWorkerOfAProvisionerAtOnce(t *testing.T) {
 		_ = os.Remove(filepath.Join(w.effect, "begun")) // a node waits the first time only
 		v := w.create("", name, 1)
 		w.until("the action runs", func() bool { return w.tries(v.ID) == 1 && w.lines("begun") == 1 })
-		if _, err := w.server.app.CancelOperation(t.Context(), w.admin(""), v.ID, 0, false); err != nil {
+		if _, err := w.server.App.CancelOperation(t.Context(), w.admin(""), v.ID, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		took := w.until("it has stopped", func() bool {
-			v, err := w.server.app.Cluster(t.Context(), w.admin(""), v.ID)
+			v, err := w.server.App.Cluster(t.Context(), w.admin(""), v.ID)
 			return err == nil && v.Operations[0].Status == app.OperationCancelled
 		})
 		slowest = max(slowest, took)

@@ -10,7 +10,7 @@ import (
 // Whoever tries passwords is in the audit of the tenant, whether there is such an account or not, and cannot fill it.
 func TestRefusedSignInsAreInTheAudit(t *testing.T) {
 	m := newMatrix(t)
-	ctx, a := t.Context(), m.server.app
+	ctx, a := t.Context(), m.server.App
 	for i := range 40 {
 		if _, err := a.SignIn(ctx, here, "admin", "wrong", app.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 			t.Fatalf("%d: %v", i, err)

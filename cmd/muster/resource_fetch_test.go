@@ -22,6 +22,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
 	rest "muster/portal/client"
 )
 
@@ -135,7 +137,7 @@ func (w *town) big(size int) (content []byte, says string) {
 
 func (w *town) order(name, template string) app.ClusterView {
 	w.Helper()
-	v, err := w.server.app.CreateCluster(w.Context(), w.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: 1}})
+	v, err := w.server.App.CreateCluster(w.Context(), w.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: 1}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 		t.Errorf("%d bytes came for a content that is there", again-came)
 	}
 
-	info, err := w.server.app.Resource(t.Context(), w.admin(""), app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "big"})
+	info, err := w.server.App.Resource(t.Context(), w.admin(""), app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "big"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 
 	v := w.order("first", "big")
 	w.until("a node is refused the content", func() bool {
-		steps, err := w.server.app.Steps(t.Context(), w.admin(""), v.ID, 0)
+		steps, err := w.server.App.Steps(t.Context(), w.admin(""), v.ID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +265,7 @@ func (w *town) muster(args ...string) (string, error) {
 // put pushes over REST as a program would, and gives the status and what the answer says.
 func (w *town) put(name, hash string, content []byte) (status int, says string) {
 	w.Helper()
-	s, err := readClientSettings(w.server.Data)
+	s, err := cli.ReadClientSettings(w.server.Data)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -296,9 +298,9 @@ func (w *town) put(name, hash string, content []byte) (status int, says string) 
 // Both limits hold over REST and on the command line, as does the hash that the sender tells. What was refused is not kept, and counts for nothing.
 func TestResourceLimitsAndHashes(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "", func(c *serverConfig) { c.Resources.File, c.Resources.Tenant = 64<<10, 100<<10 })
+	w := newTown(t, "", func(c *server.Config) { c.Resources.File, c.Resources.Tenant = 64<<10, 100<<10 })
 	w.until("the command line can be used", func() bool {
-		_, err := readClientSettings(w.server.Data)
+		_, err := cli.ReadClientSettings(w.server.Data)
 		return err == nil
 	})
 	some := func(kib int, with byte) []byte { return bytes.Repeat([]byte{with}, kib<<10) }

@@ -16,7 +16,7 @@ import (
 func TestResourcePages(t *testing.T) {
 	m := newMatrix(t)
 	f := &foreign{matrix: m, values: map[string][]string{}}
-	site := httptest.NewServer(m.server.http.Handler)
+	site := httptest.NewServer(m.server.HTTP.Handler)
 	defer site.Close()
 	v := f.visitor(site.URL, here, app.RoleAdmin)
 	get := func(path string) string {

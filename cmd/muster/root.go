@@ -2,85 +2,73 @@ package main
 
 import (
 	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"muster/app"
+	"muster/cmd/muster/build"
+	"muster/cmd/muster/catalog"
+	"muster/cmd/muster/chat"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
+	"muster/cmd/muster/database"
+	"muster/cmd/muster/demo"
+	"muster/cmd/muster/doctor"
+	"muster/cmd/muster/fleet"
+	"muster/cmd/muster/identity"
+	"muster/cmd/muster/offline"
+	"muster/cmd/muster/policy"
+	"muster/cmd/muster/server"
+	"muster/cmd/muster/webhook"
 )
 
-// cli is what every command shares: the three streams and the flags that stand on the root.
-type cli struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-
-	format string // text, json, or one more that the command itself allows
-	server string
-	token  string
-	ca     string
-	tenant string // in which a superadmin acts; "": its own
-	data   string
-
-	color       string // auto, always or never
-	wide        bool   // tables are not cut to the window
-	profileName string // what --profile says
-	hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in or a request
-	printed     bool   // a JSON document is on stdout already
-
-	patience time.Duration // how long to bear with a server that does not answer while watching
-}
-
-// annotationFormats names a command's own values of --format, besides text and json, separated by spaces.
-const annotationFormats = "muster-formats"
-
 // commands is the site map.
-func commands(c *cli) []*cobra.Command {
+func commands(c *cli.Context) []*cobra.Command {
 	return []*cobra.Command{
-		grouped("server", serveCommand(c)),
-		grouped("server", demoCommand(c)),
-		grouped("server", provisionerCommand(c)),
-		grouped("server", provisionersCommand(c)),
-		grouped("server", serverCommand(c)),
-		grouped("server", doctorCommand(c)),
-		grouped("server", backupCommand(c)),
-		grouped("server", restoreCommand(c)),
-		grouped("server", migrateCommand(c)),
-		grouped("server", secretsCommand(c)),
-		grouped("server", secretCommand(c)),
-		grouped("server", resourceCommand(c)),
-		grouped("server", auditCommand(c)),
-		workerCommand(c),
-		grouped("clusters", clusterCommand(c)),
-		grouped("clusters", templateCommand(c)),
-		grouped("clusters", poolCommand(c)),
-		grouped("clusters", providerCommand(c)), grouped("clusters", automatorCommand(c)),
-		grouped("clusters", orphansCommand(c)),
-		grouped("clusters", quotaCommand(c)),
-		grouped("clusters", usageCommand(c)),
-		grouped("clusters", queueCommand(c)),
-		grouped("clusters", topCommand(c)),
-		grouped("clusters", questionsCommand(c)),
-		grouped("clusters", noticesCommand(c)),
-		grouped("clusters", requestCommand(c)),
-		grouped("people", loginCommand(c)),
-		grouped("people", logoutCommand(c)),
-		grouped("people", profileCommand(c)),
-		grouped("people", policyCommand(c)),
-		grouped("clusters", hookCommand(c)),
-		grouped("clusters", buildCommand(c)),
-		grouped("clusters", slackCommand(c)),
-		grouped("people", userCommand(c)),
-		grouped("people", groupCommand(c)),
-		grouped("people", tokenCommand(c)),
-		grouped("people", tenantCommand(c)),
-		grouped("offline", solveCommand(c)),
-		grouped("offline", planCommand(c)),
-		grouped("offline", catalogCommand(c)),
+		grouped("server", server.ServeCommand(c)),
+		grouped("server", demo.Command(c)),
+		grouped("server", server.ProvisionerCommand(c)),
+		grouped("server", fleet.ProvisionersCommand(c)),
+		grouped("server", server.Command(c)),
+		grouped("server", doctor.Command(c)),
+		grouped("server", database.BackupCommand(c)),
+		grouped("server", database.RestoreCommand(c)),
+		grouped("server", database.MigrateCommand(c)),
+		grouped("server", database.SecretsCommand(c)),
+		grouped("server", identity.SecretCommand(c)),
+		grouped("server", catalog.ResourceCommand(c)),
+		grouped("server", identity.AuditCommand(c)),
+		server.WorkerCommand(c),
+		grouped("clusters", cluster.Command(c)),
+		grouped("clusters", catalog.TemplateCommand(c)),
+		grouped("clusters", fleet.PoolCommand(c)),
+		grouped("clusters", catalog.ProviderCommand(c)), grouped("clusters", catalog.AutomatorCommand(c)),
+		grouped("clusters", fleet.OrphansCommand(c)),
+		grouped("clusters", policy.QuotaCommand(c)),
+		grouped("clusters", policy.UsageCommand(c)),
+		grouped("clusters", cluster.QueueCommand(c)),
+		grouped("clusters", cluster.TopCommand(c)),
+		grouped("clusters", cluster.QuestionsCommand(c)),
+		grouped("clusters", webhook.NoticesCommand(c)),
+		grouped("clusters", policy.RequestCommand(c)),
+		grouped("people", identity.LoginCommand(c)),
+		grouped("people", identity.LogoutCommand(c)),
+		grouped("people", identity.ProfileCommand(c)),
+		grouped("people", policy.Command(c)),
+		grouped("clusters", webhook.Command(c)),
+		grouped("clusters", build.Command(c)),
+		grouped("clusters", chat.Command(c)),
+		grouped("people", identity.UserCommand(c)),
+		grouped("people", identity.GroupCommand(c)),
+		grouped("people", identity.TokenCommand(c)),
+		grouped("people", identity.TenantCommand(c)),
+		grouped("offline", offline.SolveCommand(c)),
+		grouped("offline", offline.PlanCommand(c)),
+		grouped("offline", catalog.Command(c)),
 		manCommand(c),
 		versionCommand(c),
 	}
@@ -92,7 +80,7 @@ func grouped(id string, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func rootCommand(c *cli) *cobra.Command {
+func rootCommand(c *cli.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "muster",
 		Short: "Turn a template and a size into a running cluster",
@@ -102,15 +90,15 @@ func rootCommand(c *cli) *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.checkScreen(); err != nil {
+			if err := c.CheckScreen(); err != nil {
 				return err
 			}
 			if err := checkEmpty(cmd); err != nil {
 				return err
 			}
-			return c.checkFormat(cmd)
+			return c.CheckFormat(cmd)
 		},
-		Args: unknownCommand,
+		Args: cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddGroup(
@@ -121,10 +109,10 @@ func rootCommand(c *cli) *cobra.Command {
 	)
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
-	flags.StringVar(&c.format, "format", "text", "output `form`: text or json")
-	flags.StringVar(&c.color, "color", colorAuto, "colours: `auto`, on a terminal unless $NO_COLOR is set, always or never")
-	flags.BoolVar(&c.wide, "wide", false, "tables as wide as they need, also beyond the window")
-	flags.StringVar(&c.data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
+	flags.StringVar(&c.Format, "format", "text", "output `form`: text or json")
+	flags.StringVar(&c.Color, "color", cli.ColorAuto, "colours: `auto`, on a terminal unless $NO_COLOR is set, always or never")
+	flags.BoolVar(&c.Wide, "wide", false, "tables as wide as they need, also beyond the window")
+	flags.StringVar(&c.Data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
 	root.AddCommand(commands(c)...)
 	root.AddCommand(shortCommands(c)...)
 	root.InitDefaultHelpCmd()
@@ -140,9 +128,9 @@ func rootCommand(c *cli) *cobra.Command {
 func help(cmd *cobra.Command, args []string) error {
 	target, rest, err := cmd.Root().Find(args)
 	if err != nil {
-		return usagef("%s", err)
+		return cli.Usagef("%s", err)
 	}
-	if err := unknownCommand(target, rest); err != nil {
+	if err := cli.UnknownCommand(target, rest); err != nil {
 		return err
 	}
 	target.InitDefaultHelpFlag()
@@ -155,66 +143,10 @@ func help(cmd *cobra.Command, args []string) error {
 func checkEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"token", "server", "profile", "ca-fingerprint", "tenant"}, f.Name) && f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
-			err = usagef("--%s is empty", f.Name).hint("Give it a value, or leave it out.")
+			err = cli.Usagef("--%s is empty", f.Name).Hint("Give it a value, or leave it out.")
 		}
 	})
 	return err
-}
-
-// checkFormat refuses a --format that the command cannot give.
-func (c *cli) checkFormat(cmd *cobra.Command) error {
-	known := append([]string{"text", "json"}, strings.Fields(cmd.Annotations[annotationFormats])...)
-	if slices.Contains(known, c.format) {
-		return nil
-	}
-	asked := c.format
-	c.format = "text"
-	return usagef("--format %s is not known to `%s`", asked, cmd.CommandPath()).hint("Use one of: %s.", strings.Join(known, ", "))
-}
-
-// json tells whether the answer shall be JSON.
-func (c *cli) json() bool { return c.format == "json" }
-
-// family makes a command that only holds others: alone it shows its help, and an unknown word is wrong usage.
-func family(use, short string, members ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   use,
-		Short: short,
-		Args:  unknownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
-	}
-	cmd.AddCommand(members...)
-	return cmd
-}
-
-// unknownCommand refuses any argument of a command that has only subcommands, with the nearest name.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := usagef("unknown command %q for %q", args[0], cmd.CommandPath())
-	if of := memberOf(cmd, args[0]); of != nil {
-		return err.hint("Did you mean `%s`?", of.CommandPath())
-	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return err.hint("Did you mean `%s %s`?", cmd.CommandPath(), near[0])
-	}
-	return err.hint("See `%s --help`.", cmd.CommandPath())
-}
-
-// memberOf finds a command by its name in the families below another, those of clusters first, since most is about them: "muster create"
-// means "muster cluster create". Nil where there is none.
-func memberOf(cmd *cobra.Command, name string) (found *cobra.Command) {
-	for _, family := range cmd.Commands() {
-		for _, c := range family.Commands() {
-			if (c.Name() == name || c.HasAlias(name)) && !c.Hidden && (found == nil || family.Name() == "cluster") {
-				found = c
-			}
-		}
-	}
-	return found
 }
 
 // flagError puts what pflag said into our words, with the nearest flag where one was unknown.
@@ -223,21 +155,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 { // its flags aren't known since it isn't known itself
-		return unknownCommand(cmd, args)
+		return cli.UnknownCommand(cmd, args)
 	}
-	u := usagef("%s", err)
+	u := cli.Usagef("%s", err)
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		u = usagef("--%s: %s", invalid.GetFlag().Name, flagWords(invalid))
+		u = cli.Usagef("--%s: %s", invalid.GetFlag().Name, flagWords(invalid))
 	}
 	if errors.As(err, &unknown) {
-		u = usagef("unknown flag %s for `%s`", dashed(unknown.GetSpecifiedName()), cmd.CommandPath())
+		u = cli.Usagef("unknown flag %s for `%s`", dashed(unknown.GetSpecifiedName()), cmd.CommandPath())
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
-			return u.hint("Did you mean --%s?", near)
+			return u.Hint("Did you mean --%s?", near)
 		}
 	}
-	return u.hint("See `%s --help`.", cmd.CommandPath())
+	return u.Hint("See `%s --help`.", cmd.CommandPath())
 }
 
 // flagWords says why a flag cannot have a value.
@@ -275,34 +207,4 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	cmd.Flags().VisitAll(consider)
 	cmd.InheritedFlags().VisitAll(consider)
 	return best
-}
-
-// exactly asks for n arguments, each named for the message.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < len(names) {
-			return usagef("%s is missing", names[len(args)]).hint("Usage: %s", cmd.UseLine())
-		}
-		return atMost(len(names))(cmd, args)
-	}
-}
-
-// atMost allows up to n arguments.
-func atMost(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > n {
-			return usagef("%q is one argument too many", args[n]).hint("Usage: %s", cmd.UseLine())
-		}
-		return nil
-	}
-}
-
-// need refuses to go on without the named flags.
-func need(cmd *cobra.Command, names ...string) error {
-	for _, name := range names {
-		if !cmd.Flags().Changed(name) {
-			return usagef("--%s is missing", name).hint("Usage: %s; see `%s --help`.", cmd.UseLine(), cmd.CommandPath())
-		}
-	}
-	return nil
 }

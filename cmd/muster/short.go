@@ -9,11 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/cmd/muster/catalog"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
 )
 
 // shortCommands are what is typed so often that it stands at the top as well as in its family.
-func shortCommands(c *cli) []*cobra.Command {
-	all := []*cobra.Command{waitCommand(c), clusterSSHCommand(c), clusterInventoryCommand(c), clusterLogsCommand(c), catalogApplyCommand(c), catalogDiffCommand(c)}
+func shortCommands(c *cli.Context) []*cobra.Command {
+	all := []*cobra.Command{waitCommand(c), cluster.SSHCommand(c), cluster.InventoryCommand(c), cluster.LogsCommand(c), catalog.ApplyCommand(c), catalog.DiffCommand(c)}
 	for i, family := range []string{"", "cluster", "cluster", "cluster", "catalog", "catalog"} {
 		if family != "" {
 			all[i].Short += " (short for " + family + " " + all[i].Name() + ")"
@@ -24,7 +27,7 @@ func shortCommands(c *cli) []*cobra.Command {
 }
 
 // waitCommand waits for what is under way, for scripts that started it without --wait, or that did not start it.
-func waitCommand(c *cli) *cobra.Command {
+func waitCommand(c *cli.Context) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "wait ID|NAME...",
@@ -34,24 +37,24 @@ func waitCommand(c *cli) *cobra.Command {
 		Example: "  muster wait shop --timeout 15m && make integration\n  muster wait shop-1 shop-2",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("ID|NAME is missing").hint("Usage: %s", cmd.UseLine())
+				return cli.Usagef("ID|NAME is missing").Hint("Usage: %s", cmd.UseLine())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.waitAll(cmd.Context(), args, timeout)
+			return waitAll(cmd.Context(), c, args, timeout)
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait for all of them together, such as 10m (default: until they are done)")
 	return cmd
 }
 
-func (c *cli) waitAll(ctx context.Context, names []string, timeout time.Duration) error {
+func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
 	var all []app.ClusterView
 	var failed []error
 	for _, name := range names {
-		cl, v, err := c.connectTo(ctx, name, true)
+		cl, v, err := cluster.ConnectTo(ctx, c, name, true)
 		if err != nil {
 			return err
 		}
@@ -59,19 +62,19 @@ func (c *cli) waitAll(ctx context.Context, names []string, timeout time.Duration
 		if timeout > 0 {
 			left = max(time.Until(until), time.Millisecond)
 		}
-		now, err := c.waitFor(ctx, cl, v, left)
+		now, err := cluster.WaitFor(ctx, c, cl, v, left)
 		if err != nil {
 			if code := app.CodeOf(err); code == app.ETimeout || code == app.ECancelled {
 				return err
 			}
 			failed = append(failed, err)
 		}
-		if all = append(all, now); !c.json() {
-			fmt.Fprintln(c.stdout, headline(now))
+		if all = append(all, now); !c.JSON() {
+			fmt.Fprintln(c.Stdout, cluster.Headline(now))
 		}
 	}
-	if c.json() {
-		if err := c.printJSON(map[string][]app.ClusterView{"clusters": all}); err != nil {
+	if c.JSON() {
+		if err := c.PrintJSON(map[string][]app.ClusterView{"clusters": all}); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/bot/slack/slacktest"
+	"muster/cmd/muster/server"
 )
 
 const slackSecret = "the secret by which slack signs"
@@ -78,9 +79,9 @@ func newChatTown(t *testing.T, socket bool) *chatTown {
 	w := &chatTown{slack: slacktest.New(t, known), socket: socket}
 	w.team = w.slack.Workspace("T1").Install("xoxb-story")
 	w.ops = w.team.Channel("ops")
-	w.town = newTown(t, "", func(c *serverConfig) {
-		c.Workers, c.TLS, c.Password = 4, tlsConfig{}, "a password for stories"
-		c.Slack = slackConfig{Secret: slackSecret, Token: "xoxb-story", Tenant: app.DefaultTenant, Client: &http.Client{Transport: w.slack}}
+	w.town = newTown(t, "", func(c *server.Config) {
+		c.Workers, c.TLS, c.Password = 4, server.TLSConfig{}, "a password for stories"
+		c.Slack = server.SlackConfig{Secret: slackSecret, Token: "xoxb-story", Tenant: app.DefaultTenant, Client: &http.Client{Transport: w.slack}}
 		if socket {
 			c.Slack.Secret, c.Slack.AppToken = "", "xapp-story"
 		}
@@ -95,11 +96,11 @@ func newChatTown(t *testing.T, socket bool) *chatTown {
 // account makes an account.
 func (w *chatTown) account(name string, role app.Role) app.Actor {
 	w.Helper()
-	if err := w.server.store.CreateUser(w.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
+	if err := w.server.Store.CreateUser(w.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
 		w.Fatal(err)
 	}
 	// So that cards are shown in channels.
-	if err := w.server.store.SetDefaultVisibility(w.Context(), app.Actor{Tenant: app.DefaultTenant, User: name}, app.VisibleTenant, time.Now()); err != nil {
+	if err := w.server.Store.SetDefaultVisibility(w.Context(), app.Actor{Tenant: app.DefaultTenant, User: name}, app.VisibleTenant, time.Now()); err != nil {
 		w.Fatal(err)
 	}
 	return app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}
@@ -110,7 +111,7 @@ func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
 	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	if _, err := w.server.store.UseLink(w.Context(), a, app.HashToken(token), time.Now()); err != nil {
+	if _, err := w.server.Store.UseLink(w.Context(), a, app.HashToken(token), time.Now()); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -135,22 +136,22 @@ func slackStory(w *chatTown) {
 	// Whoever opens the link and proves who they are is who asks from then on.
 	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	session, err := w.server.app.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", app.Visit{})
+	session, err := w.server.App.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", app.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := w.server.app.ActorOfSession(t.Context(), session.ID, app.Visit{})
+	admin, err := w.server.App.ActorOfSession(t.Context(), session.ID, app.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.server.app.ConfirmLink(t.Context(), admin, token); err != nil {
+	if _, err := w.server.App.ConfirmLink(t.Context(), admin, token); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.server.app.ConfirmLink(t.Context(), admin, token); err == nil {
+	if _, err := w.server.App.ConfirmLink(t.Context(), admin, token); err == nil {
 		t.Error("a link works twice")
 	}
 	w.link(bob, w.account("bob", app.RoleAdmin))
-	if _, err := w.server.app.SavePolicy(t.Context(), w.admin(""), app.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove,
+	if _, err := w.server.App.SavePolicy(t.Context(), w.admin(""), app.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove,
 		Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
 		t.Fatal(err)
 	}
@@ -203,11 +204,11 @@ func slackStory(w *chatTown) {
 		t.Errorf("%d cards for 3 operations\n%s", cards, w.slack.Tell())
 	}
 	w.until("all cards are done with", func() bool {
-		left, err := w.server.app.ChatCards(t.Context(), "slack")
+		left, err := w.server.App.ChatCards(t.Context(), "slack")
 		return err == nil && len(left) == 0
 	})
 	// All of it stands in the audit, with the face through which it was asked for.
-	deeds, _, err := w.server.app.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
+	deeds, _, err := w.server.App.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
 	if err != nil || !strings.Contains(fmt.Sprint(deeds), "slack") {
 		t.Errorf("the audit says %+v, %v", deeds, err)
 	}
@@ -246,7 +247,7 @@ func TestSlackReplays(t *testing.T) {
 			t.Errorf("%s: %d %s", c.name, status, body)
 		}
 	}
-	list, err := w.server.app.Clusters(t.Context(), w.admin(""), app.ClusterFilter{})
+	list, err := w.server.App.Clusters(t.Context(), w.admin(""), app.ClusterFilter{})
 	if err != nil || len(list) != 1 {
 		t.Errorf("%d clusters, %v", len(list), err)
 	}
@@ -257,7 +258,7 @@ func TestSlackReplays(t *testing.T) {
 func TestSizesOneByOneInEveryFace(t *testing.T) {
 	t.Parallel()
 	w := newChatTown(t, false)
-	if _, err := w.server.app.ApplyCatalog(t.Context(), w.admin(""), yamlOf("kind: template\nname: odd\nextends: slow\nconstraints: {size: {one_of: [3, 5, 7]}}\n")); err != nil {
+	if _, err := w.server.App.ApplyCatalog(t.Context(), w.admin(""), yamlOf("kind: template\nname: odd\nextends: slow\nconstraints: {size: {one_of: [3, 5, 7]}}\n")); err != nil {
 		t.Fatal(err)
 	}
 	const want = "Choose 3, 5 or 7 nodes (you entered 4)."
@@ -268,7 +269,7 @@ func TestSizesOneByOneInEveryFace(t *testing.T) {
 	if err != nil || !strings.Contains(said, "3,5,7") {
 		t.Errorf("templates are listed as %s, %v", said, err)
 	}
-	token, err := w.server.app.IssueToken(t.Context(), app.DefaultTenant, "admin", "sizes")
+	token, err := w.server.App.IssueToken(t.Context(), app.DefaultTenant, "admin", "sizes")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func superIn(tenant string) app.Actor {
 
 func (m *matrix) exported(tenant string) app.TenantFile {
 	m.t.Helper()
-	f, err := m.server.app.ExportTenant(m.t.Context(), superIn(tenant))
+	f, err := m.server.App.ExportTenant(m.t.Context(), superIn(tenant))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func (m *matrix) exported(tenant string) app.TenantFile {
 func (m *matrix) newTenant() string {
 	m.t.Helper()
 	name := m.fresh("tenant")
-	if _, _, err := m.server.app.CreateTenant(m.t.Context(), superIn(here), app.NewTenant{Name: name}); err != nil {
+	if _, _, err := m.server.App.CreateTenant(m.t.Context(), superIn(here), app.NewTenant{Name: name}); err != nil {
 		m.t.Fatal(err)
 	}
 	return name
@@ -52,7 +52,7 @@ func (m *matrix) newTenant() string {
 
 func (m *matrix) imported(tenant string, in app.TenantImport) app.TenantReport {
 	m.t.Helper()
-	r, err := m.server.app.ImportTenant(m.t.Context(), superIn(tenant), in)
+	r, err := m.server.App.ImportTenant(m.t.Context(), superIn(tenant), in)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 		t.Errorf("the other tenant is not the same:\n%s\nbut\n%s", file.File, again.File)
 	}
 	// The values came along, too.
-	values, err := m.server.store.SecretValues(t.Context(), other, []string{"REGISTRY_TOKEN"}, m.server.app.Now())
+	values, err := m.server.Store.SecretValues(t.Context(), other, []string{"REGISTRY_TOKEN"}, m.server.App.Now())
 	if err != nil || values["REGISTRY_TOKEN"] != "of the registry" {
 		t.Errorf("%d values, %v", len(values), err)
 	}
@@ -120,7 +120,7 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
-	a, tenant, in := m.server.app, m.newTenant(), everything(t)
+	a, tenant, in := m.server.App, m.newTenant(), everything(t)
 	before := m.exported(tenant)
 	report, err := a.CheckTenant(t.Context(), superIn(tenant), in)
 	if err != nil || !report.OK() || report.Applied || len(report.Changes) < 12 {
@@ -146,7 +146,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	if after := m.exported(tenant); after != before {
 		t.Errorf("something is left:\n%s", after.File)
 	}
-	list, err := m.server.store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Act: "tenant.import", Limit: 10})
+	list, err := m.server.Store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Act: "tenant.import", Limit: 10})
 	if err != nil || len(list) != 0 {
 		t.Errorf("%d deeds, %v", len(list), err)
 	}
@@ -159,7 +159,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	if _, err := a.ImportTenant(t.Context(), superIn(tenant), in); app.AsError(err).Reason != "tenant_moved" {
 		t.Errorf("%v", err)
 	}
-	if list, err = m.server.store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Act: "tenant.import", Limit: 10}); err != nil || len(list) != 1 || list[0].Who != "root@"+here {
+	if list, err = m.server.Store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Act: "tenant.import", Limit: 10}); err != nil || len(list) != 1 || list[0].Who != "root@"+here {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -196,10 +196,10 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 	} {
 		for _, act := range []func(app.TenantImport) (app.TenantReport, error){
 			func(in app.TenantImport) (app.TenantReport, error) {
-				return m.server.app.CheckTenant(t.Context(), admin, in)
+				return m.server.App.CheckTenant(t.Context(), admin, in)
 			},
 			func(in app.TenantImport) (app.TenantReport, error) {
-				return m.server.app.ImportTenant(t.Context(), admin, in)
+				return m.server.App.ImportTenant(t.Context(), admin, in)
 			},
 		} {
 			r, err := act(app.TenantImport{File: c.file})
@@ -213,7 +213,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 			}
 		}
 	}
-	r, err := m.server.app.CheckTenant(t.Context(), admin, app.TenantImport{File: "muster_tenant: 1\nusers:\n  ada: {role: king}\n  x: {role: user, colour: red}\ngroups: []\n"})
+	r, err := m.server.App.CheckTenant(t.Context(), admin, app.TenantImport{File: "muster_tenant: 1\nusers:\n  ada: {role: king}\n  x: {role: user, colour: red}\ngroups: []\n"})
 	if err != nil || len(r.Problems) != 2 { // the role is looked at only in a file that can be read
 		t.Errorf("%+v, %v", r.Problems, err)
 	}
@@ -221,7 +221,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		t.Error("something was changed")
 	}
 	// One tenant's file is another's only where its own admin imports it.
-	f, err := m.server.app.ExportTenant(t.Context(), app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin})
+	f, err := m.server.App.ExportTenant(t.Context(), app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin})
 	if err != nil || strings.Contains(f.File, "github-web") {
 		t.Errorf("%v\n%s", err, f.File)
 	}

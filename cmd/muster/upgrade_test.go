@@ -13,6 +13,8 @@ import (
 	_ "modernc.org/sqlite"
 
 	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/database"
 )
 
 // fixture makes a data directory as an older version has left it when it was killed: see deploy/ci/upgrade.sh, which wrote it (FIXTURE=).
@@ -35,7 +37,7 @@ func fixture(t *testing.T, from string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(data, databaseFile))
+	db, err := sql.Open("sqlite", filepath.Join(data, database.DatabaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +47,9 @@ func fixture(t *testing.T, from string) string {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	key, err := os.ReadFile(filepath.Join(from, keyFile))
+	key, err := os.ReadFile(filepath.Join(from, database.KeyFile))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(data, keyFile), key, 0o600)
+		err = os.WriteFile(filepath.Join(data, database.KeyFile), key, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +78,8 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &process{t: t, data: fixture(t, "testdata/upgrade"), catalog: []string{catalog}}
-	c := &cli{stdin: nil, stdout: io.Discard, stderr: io.Discard, data: p.data}
-	before, _, err := c.inspect(t.Context())
+	c := &cli.Context{Stdin: nil, Stdout: io.Discard, Stderr: io.Discard, Data: p.data}
+	before, _, err := database.Inspect(t.Context(), c)
 	if err != nil || len(before.Pending) == 0 {
 		t.Fatalf("the fixture is not older: %+v, %v", before, err)
 	}

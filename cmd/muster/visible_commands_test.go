@@ -22,6 +22,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"muster/cmd/muster/cli"
 )
 
 // hostile is a text that does something to a terminal or its reader wherever it is shown as it is: it sets the clipboard and the title, makes
@@ -90,7 +92,7 @@ func TestNoCommandObeysWhatComesFromOutside(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	for _, cmd := range leaves(rootCommand(&cli{})) {
+	for _, cmd := range leaves(rootCommand(&cli.Context{})) {
 		path := strings.TrimPrefix(cmd.CommandPath(), "muster ")
 		if slices.Contains(begin, path) {
 			continue
@@ -188,7 +190,7 @@ func obeyed(text string, own bool) string {
 		text = ownSequences.ReplaceAllString(text, "")
 	}
 	for i, r := range text {
-		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") || r < ' ' && r != '\n' && r != '\t' && !(own && r == '\r') || misleads(r) {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") || r < ' ' && r != '\n' && r != '\t' && !(own && r == '\r') || cli.Misleads(r) {
 			return text[max(0, i-40):min(len(text), i+10)]
 		}
 	}
@@ -202,19 +204,19 @@ func runHostile(t *testing.T, s *hostileServer, terminal bool, args []string) re
 	defer cancel()
 	s.enough(cancel)
 	var out, errOut bytes.Buffer
-	c := &cli{stdin: strings.NewReader("y\n"), stdout: &out, stderr: &errOut, hurry: true}
+	c := &cli.Context{Stdin: strings.NewReader("y\n"), Stdout: &out, Stderr: &errOut, Hurry: true}
 	if !terminal {
-		code := c.run(ctx, args)
+		code := execute(ctx, c, args)
 		return result{code, out.String(), errOut.String()}
 	}
 	ours, theirs := openTerminal(t)
-	c.stdout = theirs
+	c.Stdout = theirs
 	read := make(chan []byte)
 	go func() {
 		b, _ := io.ReadAll(ours) // ends with EIO when the last of theirs is closed
 		read <- b
 	}()
-	code := c.run(ctx, args)
+	code := execute(ctx, c, args)
 	theirs.Close()
 	return result{code, string(<-read), errOut.String()}
 }

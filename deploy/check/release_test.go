@@ -41,12 +41,12 @@ func TestReleaseNamesWhatIsThere(t *testing.T) {
 		t.Errorf("docs/install.md tells of Linux and macOS, and it builds for %q and %q", build.Goos, build.Goarch)
 	}
 	variables := 0
-	for _, m := range regexp.MustCompile(`-X main\.(\w+)=`).FindAllStringSubmatch(strings.Join(build.Ldflags, " "), -1) {
+	for _, m := range regexp.MustCompile(`-X muster/([\w/]+)\.(\w+)=`).FindAllStringSubmatch(strings.Join(build.Ldflags, " "), -1) {
 		variables++
-		declared := regexp.MustCompile(`(?m)^var ` + m[1] + ` (string|=)`)
-		files, _ := filepath.Glob(filepath.Join(top, build.Main, "*.go"))
+		declared := regexp.MustCompile(`(?m)^var ` + m[2] + ` (string|=)`)
+		files, _ := filepath.Glob(filepath.Join(top, m[1], "*.go"))
 		if !slices.ContainsFunc(files, func(name string) bool { b, err := os.ReadFile(name); return err == nil && declared.Match(b) }) {
-			t.Errorf("%s has no variable %s", build.Main, m[1])
+			t.Errorf("%s has no variable %s", m[1], m[2])
 		}
 	}
 	if variables == 0 {

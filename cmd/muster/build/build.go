@@ -1,0 +1,225 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func Command(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("build", "Give clusters to builds: hooks for build systems, their rules, and builds that have a cluster",
+		buildListCommand(c), buildShowCommand(c), buildWaitCommand(c), buildEndCommand(c), buildExtendCommand(c),
+		buildHooksCommand(c), buildHookCommand(c), buildRulesCommand(c), buildDeliveriesCommand(c), buildReplayCommand(c))
+	c.ServerFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+func buildListCommand(c *cli.Context) *cobra.Command {
+	var f app.BuildFilter
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds and how they stand, newest first", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.Limit < 1 || f.Limit > app.MaxBuildPage {
+				return cli.Usagef("--limit must be from 1 to %d, not %d", app.MaxBuildPage, f.Limit)
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			list, next, err := cl.Builds(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"builds": list, "next": next})
+			}
+			if len(list) == 0 {
+				_, err := fmt.Fprintln(c.Stdout, "No builds.")
+				return err
+			}
+			now := time.Now()
+			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "")
+			for _, b := range list {
+				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cli.FirstOf(b.Cluster, "-"), cli.Span(now.Sub(b.BegunAt)), b.Key, b.Words)
+			}
+			if err := t.Show(c); err != nil || next == 0 {
+				return err
+			}
+			_, err = fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
+			return err
+		}}
+	flags := cmd.Flags()
+	flags.StringVar(&f.Hook, "hook", "", "only those of this `hook`")
+	flags.StringVar(&f.Key, "key", "", "only those of this `key`")
+	flags.StringVar(&f.Build, "build", "", "only those of this `build`, as its events name it")
+	flags.BoolVar(&f.Live, "live", false, "only those that have a cluster, or wait for one")
+	flags.Int64Var(&f.Before, "before", 0, "only what came before this `number`")
+	flags.IntVar(&f.Limit, "limit", 50, "at most so many")
+	return cmd
+}
+
+// findBuild gives the number of a build that is named by number or by key; of several with the key the newest.
+func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string) (int64, error) {
+	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
+		return id, nil
+	}
+	list, _, err := cl.Builds(ctx, app.BuildFilter{Key: what, Limit: 1})
+	if err != nil {
+		return 0, err
+	}
+	if len(list) == 0 {
+		return 0, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no build with the key %q.", what), Hint: "See muster build list."}
+	}
+	return list[0].ID, nil
+}
+
+func printBuild(c *cli.Context, v app.BuildView) error {
+	if c.JSON() {
+		return c.PrintJSON(v)
+	}
+	fmt.Fprintf(c.Stdout, "Build %d: %s\nKey: %s, by rule %s of %s\n", v.ID, v.State, v.Key, v.Rule, v.Hook)
+	if v.Words != "" {
+		fmt.Fprintln(c.Stdout, v.Words)
+	}
+	if v.State == app.BuildWaiting {
+		fmt.Fprintf(c.Stdout, "%d come before it.\n", v.Ahead)
+	}
+	if v.Cluster != "" {
+		fmt.Fprintf(c.Stdout, "Cluster: %s %s\n", v.Cluster, v.Status)
+	}
+	for _, n := range v.Nodes {
+		fmt.Fprintf(c.Stdout, "  %s  %s  %s  %s\n", n.Name, cli.FirstOf(n.Address, "-"), n.Status, strings.Join(n.Services, ","))
+	}
+	for _, l := range v.Links {
+		fmt.Fprintf(c.Stdout, "%s: %s\n", l.Label, l.URL)
+	}
+	for _, s := range v.Statuses {
+		fmt.Fprintf(c.Stdout, "Commit status %s\n", s.Line(time.Now()))
+	}
+	if v.Callback != nil {
+		if v.Callback.URL != "" {
+			fmt.Fprintf(c.Stdout, "Callback: %s\n", v.Callback.URL)
+		}
+		for _, t := range v.Callback.Told {
+			fmt.Fprintf(c.Stdout, "  %s\n", t.Line(time.Now()))
+		}
+		if v.Callback.Why != "" {
+			fmt.Fprintln(c.Stdout, v.Callback.Why)
+		}
+	}
+	return nil
+}
+
+func buildShowCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "show NUMBER|KEY", Short: "Show a build and its cluster", Args: cli.Exactly("NUMBER|KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			id, err := findBuild(cmd.Context(), c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			v, err := cl.Build(cmd.Context(), id, 0)
+			if err != nil {
+				return err
+			}
+			return printBuild(c, v)
+		}}
+}
+
+func buildWaitCommand(c *cli.Context) *cobra.Command {
+	var patience time.Duration
+	cmd := &cobra.Command{Use: "wait NUMBER|KEY", Short: "Wait until a build's cluster is ready, and say where it is",
+		Long: "Wait until a build's cluster is ready, and say where it is. It fails where there will be none.", Args: cli.Exactly("NUMBER|KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			end := time.Now().Add(patience)
+			for {
+				var v app.BuildView
+				id, err := findBuild(cmd.Context(), c, cl, args[0])
+				if err == nil {
+					v, err = cl.Build(cmd.Context(), id, 20)
+				}
+				// The event that begins it may be on its way.
+				late := app.CodeOf(err) == app.ENotFound
+				switch {
+				case err != nil && !late:
+					return err
+				case late:
+				case v.State == app.BuildReady:
+					return printBuild(c, v)
+				case v.State != app.BuildWaiting && v.State != app.BuildAsking && v.State != app.BuildCreating:
+					if c.JSON() {
+						if err := c.PrintJSON(v); err != nil {
+							return err
+						}
+					}
+					return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Build %d is %s: %s", v.ID, v.State, v.Words)}
+				}
+				if !time.Now().Before(end) {
+					if late {
+						return err
+					}
+					return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("Build %d is %s still.", v.ID, v.State), Hint: v.Words}
+				}
+				if late {
+					select {
+					case <-cmd.Context().Done():
+						return cmd.Context().Err()
+					case <-time.After(time.Second):
+					}
+				}
+			}
+		}}
+	cmd.Flags().DurationVar(&patience, "for", time.Hour, "for how `long`")
+	return cmd
+}
+
+func buildEndCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "end NUMBER|KEY", Short: "End a build: its cluster is given back", Args: cli.Exactly("NUMBER|KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			id, err := findBuild(cmd.Context(), c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			v, err := cl.EndBuild(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			return printBuild(c, v)
+		}}
+}
+
+func buildExtendCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "extend NUMBER|KEY LENGTH", Short: "Move the end of the lease of a build's cluster, such as by 1h", Args: cli.Exactly("NUMBER|KEY", "LENGTH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			id, err := findBuild(cmd.Context(), c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			v, err := cl.ExtendBuild(cmd.Context(), id, args[1])
+			if err != nil {
+				return err
+			}
+			return printBuild(c, v)
+		}}
+}

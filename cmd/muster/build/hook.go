@@ -1,0 +1,388 @@
+package build
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/spec"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/webhook"
+)
+
+func buildHooksCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "hooks", Short: "List where build systems tell of their builds, and for which systems there can be hooks", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.BuildHooks(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(all)
+			}
+			t := cli.NewTable("NAME", "SYSTEM", "OWNER", "RULES>", "BUILDS>", "LAST", "PATH", "")
+			now := time.Now()
+			for _, h := range all.Hooks {
+				last := "-"
+				if !h.LastAt.IsZero() {
+					last = cli.Span(now.Sub(h.LastAt)) + " ago"
+				}
+				words := h.Why
+				if !h.Enabled {
+					words = "off"
+				}
+				t.Add(h.Name, h.System, h.Owner, strconv.Itoa(len(h.Rules)), strconv.Itoa(h.Live), last, h.Path(), words)
+			}
+			if len(all.Hooks) == 0 {
+				fmt.Fprintln(c.Stdout, "No build hooks. Make one: muster build hook save NAME --system SYSTEM")
+			} else if err := t.Show(c); err != nil {
+				return err
+			}
+			var names []string
+			for _, s := range all.Systems {
+				names = append(names, s.Name)
+			}
+			_, err = fmt.Fprintf(c.Stdout, "Build systems: %s\n", cli.FirstOf(strings.Join(names, ", "), "none"))
+			return err
+		}}
+}
+
+func buildHookCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("hook", "Make, show, change and delete a build hook", buildHookSaveCommand(c), buildHookShowCommand(c), buildHookDeleteCommand(c))
+}
+
+func buildHookSaveCommand(c *cli.Context) *cobra.Command {
+	var (
+		system, owner, rulesFile, secretFile string
+		statusFile, statusAPI                string
+		rotate, on, off                      bool
+	)
+	cmd := &cobra.Command{Use: "save NAME", Short: "Make a build hook or change it; what is not given stays",
+		Long:    "Make a build hook or change the one of that name; what is not given stays. The secret of a new hook is printed once, unless the build system makes it.",
+		Example: "  muster build hook save web --system github --owner ci --rules rules.yaml\n  muster build hook save web --rotate\n  muster build hook save web --status-token-file token",
+		Args:    cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r := app.BuildHookRequest{Name: args[0], System: system, Rotate: rotate}
+			if on && off {
+				return cli.Usagef("--on and --off are for one at a time")
+			}
+			if on || off {
+				r.Enabled = &on
+			}
+			if cmd.Flags().Changed("owner") {
+				r.Owner = &owner
+			}
+			if secretFile != "" {
+				if r.Secret, err = webhook.ReadWord(c, secretFile, "secret-file"); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("status-token-file") {
+				token := ""
+				if statusFile != "" {
+					if token, err = webhook.ReadWord(c, statusFile, "status-token-file"); err != nil {
+						return err
+					}
+				}
+				r.StatusToken = &token
+			}
+			if cmd.Flags().Changed("status-api") {
+				r.StatusAPI = &statusAPI
+			}
+			if rulesFile != "" {
+				rules, err := readBuildRules(c, rulesFile)
+				if err != nil {
+					return err
+				}
+				r.Rules = &rules
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			s, err := cl.SaveBuildHook(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(s)
+			}
+			word := "changed"
+			if s.Made {
+				word = "made"
+			}
+			fmt.Fprintf(c.Stdout, "Build hook %s %s. Deliveries go to %s%s\n", s.Name, word, cl.Settings().URL, s.Path())
+			if s.Secret != "" {
+				fmt.Fprintf(c.Stdout, "Secret: %s  (shown this once)\n", s.Secret)
+			}
+			for _, w := range s.Warnings {
+				fmt.Fprintln(c.Stderr, "Warning: "+w)
+			}
+			return nil
+		}}
+	flags := cmd.Flags()
+	flags.StringVar(&system, "system", "", "the build `system` that sends to it; see muster build hooks")
+	flags.StringVar(&owner, "owner", "", "the `user` as whom it acts; you, where it is left out")
+	flags.StringVar(&rulesFile, "rules", "", "`file` of rules; - is standard input")
+	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret, where the build system makes it; - is standard input")
+	flags.StringVar(&statusFile, "status-token-file", "", "`file` that holds a token of GitHub or GitLab which may write commit statuses; - is standard input, \"\" stops writing them")
+	flags.StringVar(&statusAPI, "status-api", "", "`URL` of the API that commit statuses are written at; the public one of the system if you leave it out")
+	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one counts too for a day")
+	flags.BoolVar(&on, "on", false, "switch it on")
+	flags.BoolVar(&off, "off", false, "switch it off: it ends builds, and begins none")
+	return cmd
+}
+
+func buildHookShowCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "show NAME", Short: "Show a build hook with its rules", Args: cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			h, err := cl.BuildHook(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(h)
+			}
+			fmt.Fprintf(c.Stdout, "Build hook %s of %s, as %s: %s%s\n", h.Name, h.System, h.Owner, cl.Settings().URL, h.Path())
+			for _, words := range []string{h.Why, h.Refused} {
+				if words != "" {
+					fmt.Fprintln(c.Stdout, "! "+words)
+				}
+			}
+			for _, w := range h.Warnings {
+				fmt.Fprintln(c.Stdout, "Warning: "+w)
+			}
+			if h.Statuses {
+				fmt.Fprintf(c.Stdout, "Commit statuses are written%s\n", map[bool]string{true: "", false: " at " + h.StatusAPI}[h.StatusAPI == ""])
+			}
+			text, err := spec.BuildRules(h.Rules)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.Stdout, "\n%s", text)
+			return err
+		}}
+}
+
+func buildHookDeleteCommand(c *cli.Context) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a build hook, and give back the clusters of its builds", Args: cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := c.Confirm(cmd.Context(), "Delete the build hook "+args[0]+", with the clusters of its builds?", "the build hook was not deleted"); err != nil {
+					return err
+				}
+			}
+			if err := cl.DeleteBuildHook(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"deleted": args[0]})
+			}
+			_, err = fmt.Fprintf(c.Stdout, "Build hook %s deleted.\n", args[0])
+			return err
+		}}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// readBuildRules reads a file of rules; - is standard input.
+func readBuildRules(c *cli.Context, file string) ([]app.BuildRule, error) {
+	var b []byte
+	var err error
+	if file == "-" {
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, 1<<20))
+	} else {
+		b, err = cli.ReadLimited(file, 1<<20)
+	}
+	if err != nil {
+		return nil, cli.Usagef("%v", err).Hint("Give the name of a YAML file of rules, or - for stdin; `muster build hook show NAME` writes one.")
+	}
+	return spec.ReadBuildRulesOf(file, b)
+}
+
+func buildRulesCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("rules", "Change and try the rules of a build hook", buildRulesApplyCommand(c), buildRulesTryCommand(c))
+}
+
+func buildRulesApplyCommand(c *cli.Context) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{Use: "apply NAME", Short: "Give a build hook the rules of a file", Args: cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rules, err := readBuildRules(c, file)
+			if err != nil {
+				return err
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			h, err := cl.SetBuildRules(cmd.Context(), args[0], rules)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(h)
+			}
+			_, err = fmt.Fprintf(c.Stdout, "Build hook %s has %d rules.\n", h.Name, len(h.Rules))
+			return err
+		}}
+	cmd.Flags().StringVarP(&file, "file", "f", "-", "`file` of rules; - is standard input")
+	return cmd
+}
+
+func buildRulesTryCommand(c *cli.Context) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{Use: "try NAME DELIVERY", Short: "Say what rules would do with a kept delivery, without doing it", Args: cli.Exactly("NAME", "DELIVERY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := webhook.DeliveryNumber(args[1])
+			if err != nil {
+				return err
+			}
+			trial := app.BuildTrial{Delivery: id}
+			if file != "" {
+				rules, err := readBuildRules(c, file)
+				if err != nil {
+					return err
+				}
+				trial.Rules = &rules
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			out, err := cl.TryBuild(cmd.Context(), args[0], trial)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(out)
+			}
+			for _, l := range out.Looks {
+				word := "does not match"
+				if l.Matched {
+					word = "matches"
+				}
+				fmt.Fprintf(c.Stdout, "%s %s. %s\n", l.Rule, word, l.Words)
+			}
+			fmt.Fprintf(c.Stdout, "It would: %s\n", out.Do)
+			if out.Key != "" {
+				fmt.Fprintf(c.Stdout, "Key: %s\n", out.Key)
+			}
+			if len(out.Ends) > 0 {
+				fmt.Fprintf(c.Stdout, "Ends: %s\n", strings.Join(out.Ends, ", "))
+			}
+			if out.Ask != nil {
+				fmt.Fprintf(c.Stdout, "Template %s, %d nodes, for %s\n", out.Ask.Template, out.Ask.Size, app.Length(out.Ask.Lease))
+			}
+			if out.Callback != "" {
+				fmt.Fprintf(c.Stdout, "Callback: %s\n", out.Callback)
+			}
+			if out.NoCallback != "" {
+				fmt.Fprintln(c.Stdout, out.NoCallback)
+			}
+			if words := cli.FirstOf(out.Refuse, out.Words); words != "" {
+				fmt.Fprintln(c.Stdout, words)
+			}
+			return nil
+		}}
+	cmd.Flags().StringVarP(&file, "file", "f", "", "`file` of rules instead of those that it has; - is standard input")
+	return cmd
+}
+
+func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
+	var before int64
+	var limit int
+	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List what was sent to a build hook, or show one delivery with its body", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				id, err := webhook.DeliveryNumber(args[1])
+				if err != nil {
+					return err
+				}
+				d, err := cl.BuildDelivery(cmd.Context(), args[0], id)
+				if err != nil {
+					return err
+				}
+				if c.JSON() {
+					return c.PrintJSON(d)
+				}
+				_, err = fmt.Fprintf(c.Stdout, "%s %s %s: %s. %s\n\n%s\n", d.At.Format(time.RFC3339), d.Event, d.Action, d.Outcome, d.Words, d.Body)
+				return err
+			}
+			if limit < 1 || limit > app.MaxBuildPage {
+				return cli.Usagef("--limit must be from 1 to %d, not %d", app.MaxBuildPage, limit)
+			}
+			list, next, err := cl.BuildDeliveries(cmd.Context(), args[0], before, limit)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
+			}
+			if len(list) == 0 {
+				_, err := fmt.Fprintln(c.Stdout, "Nothing was sent.")
+				return err
+			}
+			now := time.Now()
+			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "")
+			for _, d := range list {
+				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cli.FirstOf(d.Rule, "-"), cli.FirstOf(d.Build, "-"), cli.Span(now.Sub(d.At)), d.Words)
+			}
+			if err := t.Show(c); err != nil || next == 0 {
+				return err
+			}
+			_, err = fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
+			return err
+		}}
+	cmd.Flags().Int64Var(&before, "before", 0, "only what came before this `number`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	return cmd
+}
+
+func buildReplayCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "replay NAME NUMBER", Short: "Run a delivery again, against today's rules; a build that has a cluster gets no second one", Args: cli.Exactly("NAME", "NUMBER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := webhook.DeliveryNumber(args[1])
+			if err != nil {
+				return err
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			d, err := cl.ReplayBuild(cmd.Context(), args[0], id)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(d)
+			}
+			_, err = fmt.Fprintf(c.Stdout, "Delivery %d: %s. %s\n", d.ID, d.Outcome, d.Words)
+			return err
+		}}
+}

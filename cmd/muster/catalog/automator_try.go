@@ -1,0 +1,191 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+	"muster/automators"
+	promised "muster/automators/conformance"
+	"muster/cmd/muster/cli"
+	"muster/jobs/remote"
+	"muster/providers"
+	"muster/providers/conformance"
+)
+
+// automatorTrial is one run of `muster automator test`.
+type automatorTrial struct {
+	*cli.Context
+	fields       string
+	yes, verbose bool
+	env          []string
+	a            app.Automator
+	actions      trialActions
+}
+
+// trialActions are the fields that a trial uses, and what is to be heard of them. {home} stands for a directory that is empty at first.
+type trialActions struct {
+	OK         map[string]string   `yaml:"ok"`
+	OKSays     string              `yaml:"ok_says"`
+	Fail       map[string]string   `yaml:"fail"`
+	FailSays   []string            `yaml:"fail_says"`
+	Slow       map[string]string   `yaml:"slow"`
+	SlowSays   string              `yaml:"slow_says"`
+	Invalid    []map[string]string `yaml:"invalid"`
+	Changes    map[string]string   `yaml:"changes"`
+	ChangesSay []string            `yaml:"changes_say"`
+	Tells      map[string]string   `yaml:"tells"`
+	Told       map[string]string   `yaml:"told"`
+}
+
+func automatorTestCommand(c *cli.Context) *cobra.Command {
+	t := &automatorTrial{Context: c}
+	cmd := &cobra.Command{Use: "test ./muster-automator-NAME --fields FILE", Args: cli.Exactly("the automator's program"),
+		Short: "Try an automator in a program of its own against what is promised of automators",
+		Long: "Try an automator in a program of its own against all that is promised of automators: the checks that those of Muster itself pass. This host is the node,\n" +
+			"reached over SSH: commands run as you, with a home, a temporary directory and a state of their own, which are removed. No server is needed.\n\n" +
+			"It ends with 1 where a check fails.",
+		Example: "  muster automator test ./muster-automator-mine --fields fields.yaml",
+		RunE:    func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args[0]) }}
+	flags := cmd.Flags()
+	flags.StringVar(&t.fields, "fields", "", "YAML `file` with the fields of an action that succeeds (ok), fails (fail), takes minutes (slow), changes something (changes), finds something out (tells), and of some that are refused (invalid)")
+	flags.BoolVarP(&t.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&t.verbose, "verbose", false, "show what the program logs")
+	flags.StringSliceVar(&t.env, "automator-plugins-env", nil, "`names` of variables that the program gets beside PATH, HOME and LANG, with commas between")
+	return cmd
+}
+
+func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path string) error {
+	if err := cli.Need(cmd, "fields"); err != nil {
+		return err
+	}
+	b, err := cli.ReadLimited(t.fields, 1<<20)
+	if err != nil {
+		return cli.Usagef("the fields cannot be read: %v", err)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	d.KnownFields(true)
+	if err := d.Decode(&t.actions); err != nil || t.actions.OK == nil {
+		return cli.Usagef("%s does not say the fields of an action that succeeds, as ok: %v", t.fields, err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if t.verbose {
+		log = cli.NewLogger(t.Stderr, slog.LevelInfo)
+	}
+	plugin := automators.PlugProgram(ctx, path, t.env, log)
+	if plugin.Err != nil {
+		e := *app.AsError(plugin.Err)
+		e.Message = fmt.Sprintf("%s cannot be tried: %s", path, e.Message)
+		return &e
+	}
+	if t.a, err = automators.New(plugin.Name); err != nil {
+		return err
+	}
+	if closer, ok := t.a.(io.Closer); ok {
+		defer closer.Close()
+	}
+	if !t.yes {
+		if !cli.IsTerminal(t.Stdin) {
+			return cli.Usagef("the program's commands run on this host, as you: that needs --yes where there is no terminal to confirm on")
+		}
+		if err := t.Confirm(ctx, "The program's commands run on this host, as you. Go on?", "nothing was run"); err != nil {
+			return err
+		}
+	}
+	return t.prove(ctx, plugin.Name)
+}
+
+// prove has the checks run on a machine of their own: an SSH server in this process, whose commands run on this host.
+func (t *automatorTrial) prove(ctx context.Context, name string) error {
+	dir, err := os.MkdirTemp("", "muster-automator-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	account, err := providers.Open(ctx, app.ProviderSpec{About: app.About{Name: "trial"}, Type: "sandbox", Settings: map[string]any{"mode": "process"}},
+		providers.Env{Installation: conformance.Installation, DataDir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = sweep(context.WithoutCancel(ctx), account)
+		_ = account.(app.ProviderCloser).Close()
+	}()
+	node, err := trialNode(ctx, account)
+	if err != nil {
+		return err
+	}
+	defer node.Shell.Close()
+	results := []conformance.Result{}
+	good := conformance.Check(ctx, func(p *conformance.Prover) {
+		m := t.member(name)
+		promised.Describe(p, m)
+		promised.Run(p, m, node)
+	}, func(r conformance.Result) {
+		if results = append(results, r); !t.JSON() {
+			(&providerTrial{Context: t.Context, verbose: t.verbose}).show(r)
+		}
+	})
+	if t.JSON() {
+		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
+	} else if failed, skipped := count(results); good {
+		cli.Line(t.Stdout, "\n%s keeps what is promised of automators: %s went well, %d do not hold for it.", name, cli.Plural(len(results)-skipped, "check"), skipped)
+	} else {
+		cli.Line(t.Stdout, "\n%s does not keep all that is promised of automators: %s failed.", name, cli.Plural(failed, "check"))
+	}
+	if err == nil && !good {
+		err = cli.SilentError{}
+	}
+	return err
+}
+
+// member is what the fields say of the automator. Where they name no action that changes something, the one that succeeds is taken for it, whatever its dry run tells.
+func (t *automatorTrial) member(name string) promised.Member {
+	f := t.actions
+	m := promised.Member{New: func() app.Automator { return t.a }, Check: func(fields map[string]string) error { return automators.Check(name, fields) },
+		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"ended with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
+		Changes: f.Changes, ChangesSay: f.ChangesSay, Tells: f.Tells, Told: f.Told}
+	if _, dry := t.a.(app.DryRunner); dry && m.Changes == nil {
+		m.Changes, m.ChangesSay = f.OK, nil
+	}
+	for _, fields := range f.Invalid {
+		m.Invalid = append(m.Invalid, promised.Invalid{Fields: fields})
+	}
+	return m
+}
+
+// trialNode makes the machine, and tells its directories.
+func trialNode(ctx context.Context, account app.Provider) (promised.Node, error) {
+	private, public, err := remote.Keys{}.NewKey("trial")
+	if err != nil {
+		return promised.Node{}, err
+	}
+	host, _, err := remote.Keys{}.NewKey("host")
+	if err != nil {
+		return promised.Node{}, err
+	}
+	m, err := account.Create(ctx, app.MachineSpec{Intent: "trial", Hostname: "n1.c1.example.org", Flavor: app.Flavor{Flavor: "small"}, Image: app.Image{Image: "host"},
+		Tags:    map[string]string{app.TagInstallation: conformance.Installation, app.TagTenant: "acme", app.TagCluster: "c1", app.TagNode: "n1", app.TagIntent: "trial"},
+		HostKey: host, AuthorizedKey: public})
+	if err != nil {
+		return promised.Node{}, err
+	}
+	sh, err := remote.Dial(ctx, remote.Target{Address: m.Addresses[app.AddressAccess], Port: m.SSHPort, User: m.SSHUser, HostKey: m.HostKey, PrivateKey: private})
+	if err != nil {
+		return promised.Node{}, err
+	}
+	var said []string
+	if _, err := sh.Run(ctx, app.Command{Line: `printf '%s\n' "$HOME" "$TMPDIR" "$MUSTER_STATE_ROOT"`}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil || len(said) != 3 {
+		_ = sh.Close()
+		return promised.Node{}, fmt.Errorf("the trial's machine names its directories as %q: %w", strings.Join(said, " "), err)
+	}
+	return promised.Node{Shell: sh, Home: said[0], Temp: said[1], State: said[2], NoRoot: true}, nil
+}

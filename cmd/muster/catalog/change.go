@@ -1,0 +1,184 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// catalogFiles are the flags of commands that bring files to the tenant's catalog.
+type catalogFiles struct {
+	files  []string
+	change app.CatalogChange
+}
+
+func (f *catalogFiles) declare(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.files, "file", "f", nil, "`file` or directory with entries, or - for stdin; may be repeated")
+	cmd.Flags().BoolVar(&f.change.Prune, "prune", false, "also remove all own entries that the files do not hold")
+}
+
+// read reads the files. Of directories it takes what `muster catalog lint` would.
+func (f *catalogFiles) read(c *cli.Context) (app.CatalogChange, error) {
+	if len(f.files) == 0 {
+		return f.change, cli.Usagef("no file was given").Hint("Name a file or directory with -f, or - for stdin.")
+	}
+	size := int64(0)
+	add := func(name string, r io.Reader) error {
+		b, err := io.ReadAll(io.LimitReader(r, app.MaxCatalogChange+1))
+		if err != nil {
+			return cli.Usagef("%s: %v", name, err)
+		}
+		if size += int64(len(b)); size > app.MaxCatalogChange {
+			return cli.Usagef("the files have more than %d MiB together", app.MaxCatalogChange>>20)
+		}
+		f.change.Files = append(f.change.Files, app.CatalogFile{Name: filepath.ToSlash(name), Text: string(b)})
+		return nil
+	}
+	open := func(name string) error {
+		r, err := os.Open(name)
+		if err != nil {
+			return cli.Usagef("%v", err)
+		}
+		defer r.Close()
+		return add(name, r)
+	}
+	for _, name := range f.files {
+		if name == "-" {
+			if err := add("stdin.yaml", c.Stdin); err != nil {
+				return f.change, err
+			}
+			continue
+		}
+		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return cli.Usagef("%v", err)
+			case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
+				return fs.SkipDir
+			case d.IsDir(), path != name && (strings.HasPrefix(d.Name(), ".") || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))):
+				return nil
+			}
+			return open(path)
+		})
+		if err != nil {
+			return f.change, err
+		}
+	}
+	return f.change, nil
+}
+
+func ApplyCommand(c *cli.Context) *cobra.Command {
+	var (
+		f   catalogFiles
+		dry bool
+	)
+	cmd := &cobra.Command{Use: "apply -f FILE", Short: "Save entries of the tenant's own, all of them or, where something is wrong, none", Args: cli.AtMost(0),
+		Long: "Save entries of the tenant's own, all of them or, where something is wrong, none. Files are of Muster's own form, with any number of\n" +
+			"entries in each, or of Coopr's: definitions in folders such as clustertemplates, or one file with its whole export.",
+		Example: "  muster catalog apply -f catalog/ --note 'more memory for the store'\n  muster catalog apply -f catalog/ --prune --dry-run"}
+	f.declare(cmd)
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
+	cmd.Flags().StringVar(&f.change.Note, "note", "", "`why`, for the history")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		change, err := f.read(c)
+		if err != nil {
+			return err
+		}
+		r, err := cl.ChangeCatalog(ctx, change, !dry)
+		if err != nil {
+			return err
+		}
+		return sayReport(c, r)
+	})
+}
+
+// DiffCommand has the exit codes of kubectl diff: what is different is no failure, but a script can tell.
+func DiffCommand(c *cli.Context) *cobra.Command {
+	var f catalogFiles
+	cmd := &cobra.Command{Use: "diff -f FILE", Short: "Say how files differ from the tenant's own entries; the exit code is 1 where they do", Args: cli.AtMost(0),
+		Long: "Say how files differ from the tenant's own entries. Nothing is saved. The exit code is 0 where they do not differ, 1 where they do, or\n" +
+			"where something is wrong with them.",
+		Example: "  muster catalog diff -f catalog/ --prune"}
+	f.declare(cmd)
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		change, err := f.read(c)
+		if err != nil {
+			return err
+		}
+		r, err := cl.ChangeCatalog(ctx, change, false)
+		if err != nil {
+			return err
+		}
+		if err := sayReport(c, r); err != nil {
+			return err
+		}
+		if len(r.Changes) > 0 {
+			return cli.SilentError{}
+		}
+		return nil
+	})
+}
+
+// sayReport fails, without more words, where something is wrong.
+func sayReport(c *cli.Context, r app.CatalogReport) error {
+	if c.JSON() {
+		if err := c.PrintJSON(r); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range r.Problems {
+			fmt.Fprintln(c.Stdout, problemLine(p))
+		}
+		for _, e := range r.Changes {
+			fmt.Fprintf(c.Stdout, "%s %s (version %d)\n", map[string]string{"add": "+", "change": "~", "remove": "-"}[e.Act], e.CatalogKey, e.Number)
+			for _, f := range e.Fields {
+				fmt.Fprintf(c.Stdout, "    %s: %s -> %s\n", f.Path, cli.Shown(f.Before), cli.Shown(f.After))
+			}
+			for _, w := range e.Warnings {
+				fmt.Fprintf(c.Stdout, "    %s\n", w)
+			}
+		}
+		switch {
+		case r.OK() && len(r.Changes) == 0:
+			fmt.Fprintln(c.Stdout, "Unchanged: everything is saved like this already.")
+		case r.Saved:
+			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, cli.Plural(len(r.Changes), "change"), r.Same)
+		default:
+			fmt.Fprintf(c.Stdout, "Nothing was saved: %s, %d unchanged.\n", cli.Plural(len(r.Changes), "change"), r.Same)
+		}
+	}
+	if !r.OK() {
+		return cli.SilentError{}
+	}
+	return nil
+}
+
+func problemLine(p app.CatalogProblem) string {
+	at := p.File
+	if p.Line > 0 {
+		at += ":" + strconv.Itoa(p.Line)
+		if p.Column > 0 {
+			at += ":" + strconv.Itoa(p.Column)
+		}
+	}
+	line := strings.TrimPrefix(at+": ", ": ") + p.Severity + ": "
+	if p.Kind != "" {
+		line += strings.TrimSpace(p.CatalogKey.String()) + ": "
+	}
+	line += p.Message
+	if p.Hint != "" {
+		line += "; " + p.Hint
+	}
+	return line
+}

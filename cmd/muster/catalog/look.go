@@ -1,0 +1,189 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
+)
+
+func catalogListCommand(c *cli.Context) *cobra.Command {
+	var kind string
+	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List the entries of the tenant's catalog"}
+	cmd.Flags().StringVar(&kind, "kind", "", "only entries of a `kind`: "+strings.Join(app.CatalogKinds, ", "))
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		items, err := cl.CatalogItems(ctx, kind, strings.Join(args, " "))
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string]any{"items": items})
+		}
+		t := cli.NewTable("KIND", "NAME", "LABEL", "OWN", "VERSION>", "BY", "CLUSTERS>")
+		for _, i := range items {
+			own, version := "", ""
+			if i.Own {
+				own, version = "yes", strconv.Itoa(i.Number)
+				if i.Replaces {
+					own = "replaces"
+				}
+			}
+			t.Add(i.Kind, i.Name, i.Label, own, version, i.By, strconv.Itoa(i.Clusters))
+		}
+		return t.Show(c)
+	})
+}
+
+// keyOf reads KIND NAME, or KIND/NAME.
+func keyOf(args []string) (app.CatalogKey, error) {
+	if len(args) == 1 {
+		args = strings.SplitN(args[0], "/", 2)
+	}
+	if len(args) != 2 {
+		return app.CatalogKey{}, cli.Usagef("say which entry: KIND NAME, such as template web")
+	}
+	return app.CatalogKey{Kind: args[0], Name: args[1]}, nil
+}
+
+func catalogGetCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "get KIND NAME", Short: "Print an entry of the tenant's catalog as YAML, which apply reads", Example: "  muster catalog get template web > web.yaml",
+		Args: cobra.RangeArgs(1, 2)}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		k, err := keyOf(args)
+		if err != nil {
+			return err
+		}
+		s, err := cl.CatalogSource(ctx, k)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(s)
+		}
+		_, err = fmt.Fprint(c.Bytes(), s.Text)
+		return err
+	})
+}
+
+func catalogHistoryCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "history KIND NAME", Short: "List the versions of an own entry, newest first", Args: cobra.RangeArgs(1, 2)}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		k, err := keyOf(args)
+		if err != nil {
+			return err
+		}
+		list, err := cl.CatalogHistory(ctx, k)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string]any{"versions": list})
+		}
+		t := cli.NewTable("VERSION>", "AT", "BY", "WHAT", "NOTE")
+		for _, r := range list {
+			what := "saved"
+			if r.Gone {
+				what = "removed"
+			}
+			t.Add(strconv.Itoa(r.Number), r.At.Local().Format("2006-01-02 15:04:05"), r.By, what, cli.FirstLine(r.Note))
+		}
+		return t.Show(c)
+	})
+}
+
+func catalogRevertCommand(c *cli.Context) *cobra.Command {
+	var note string
+	var to int
+	cmd := &cobra.Command{Use: "revert KIND NAME --to VERSION", Short: "Save an older version of an own entry again; version 0 takes the own entry out", Args: cobra.RangeArgs(1, 2)}
+	cmd.Flags().IntVar(&to, "to", -1, "the `version`")
+	cmd.Flags().StringVar(&note, "note", "", "`why`, for the history")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		k, err := keyOf(args)
+		if err != nil {
+			return err
+		}
+		if to < 0 {
+			return cli.Usagef("say to which version, with --to").Hint("`muster catalog history %s` lists them.", k)
+		}
+		r, err := cl.RevertCatalog(ctx, k, to, note)
+		if err != nil {
+			return err
+		}
+		return sayReport(c, r)
+	})
+}
+
+func catalogTryCommand(c *cli.Context) *cobra.Command {
+	var (
+		f catalogFiles
+		l cluster.LayoutFlags
+	)
+	cmd := &cobra.Command{Use: "try -f FILE --template NAME --size N", Short: "Work out a cluster as if files were saved; nothing is", Args: cli.AtMost(0),
+		Example: "  muster catalog try -f web.yaml --template web --size 5"}
+	f.declare(cmd)
+	l.Declare(cmd.Flags())
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		change, err := f.read(c)
+		if err != nil {
+			return err
+		}
+		p, err := cl.TryCatalog(ctx, change, app.ClusterRequest{LayoutRequest: l.Request})
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(p)
+		}
+		for _, g := range p.Layout.Groups {
+			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", cli.Plural(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
+		}
+		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", cli.Plural(p.Layout.Size(), "node"), cli.Plural(len(p.Plan.Steps), "step"), app.Span(p.Duration), cli.PriceOf(p.Layout))
+		return nil
+	})
+}
+
+func catalogExportCommand(c *cli.Context) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{Use: "export [DIR]", Short: "Write the tenant's own entries as files KIND/NAME.yaml, or print them", Args: cli.AtMost(1),
+		Example: "  muster catalog export catalog/"}
+	cmd.Flags().BoolVar(&all, "all", false, "also the entries of the installation")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		files, err := cl.ExportCatalog(ctx, all)
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"files": files})
+			}
+			for i, f := range files {
+				if i > 0 {
+					fmt.Fprintln(c.Bytes(), "---")
+				}
+				fmt.Fprint(c.Bytes(), f.Text)
+			}
+			return nil
+		}
+		for _, f := range files {
+			if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+				return app.Errorf(app.EInternal, "the server named a file %q", f.Name)
+			}
+			name := filepath.Join(args[0], filepath.FromSlash(f.Name))
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return cli.Usagef("%v", err)
+			}
+			if err := os.WriteFile(name, []byte(f.Text), 0o644); err != nil {
+				return cli.Usagef("%v", err)
+			}
+		}
+		return c.Say(map[string]int{"files": len(files)}, "%s written to %s.", cli.Plural(len(files), "file"), args[0])
+	})
+}

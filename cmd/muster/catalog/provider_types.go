@@ -1,0 +1,101 @@
+package catalog
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// providerTypesCommand tells what kinds of clouds there are, and what an account of one may be set to.
+func providerTypesCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "types [TYPE]", Short: "List the types of providers, or the settings of one", Args: cli.AtMost(1),
+		Long: "List the types of providers that the server knows or, with a TYPE, what an account of it may be set to, and what hardware and image types may say for\nsuch accounts in extra.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			var all app.Families
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog/families", nil, nil, &all); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				if c.JSON() {
+					return c.PrintJSON(map[string]any{"types": all.Providers})
+				}
+				t := cli.NewTable("TYPE", "DESCRIPTION")
+				for _, d := range all.Providers {
+					t.Add(d.Name, cli.Dash(d.Description))
+				}
+				return t.Show(c)
+			}
+			i := slices.IndexFunc(all.Providers, func(d app.Descriptor) bool { return d.Name == args[0] })
+			if i < 0 {
+				var names []string
+				for _, d := range all.Providers {
+					names = append(names, d.Name)
+				}
+				e := app.Errorf(app.ENotFound, "There is no type of providers %.60q.", args[0])
+				e.Hint = app.Suggest(args[0], names)
+				return e
+			}
+			if c.JSON() {
+				return c.PrintJSON(all.Providers[i])
+			}
+			return printFields(c, all.Providers[i])
+		}}
+}
+
+func printFields(c *cli.Context, d app.Descriptor) error {
+	t := cli.NewTable("SETTING", "TYPE", "DEFAULT", "SAID BY", "WHAT")
+	add := func(f app.Field, by string) {
+		kind := string(f.Kind())
+		switch {
+		case f.Kind() == app.FieldChoice:
+			kind = ""
+			for _, o := range f.Options {
+				if kind != "" {
+					kind += "|"
+				}
+				kind += o
+			}
+		case f.Secret:
+			kind = "secret " + kind
+		}
+		if f.Required {
+			kind += ", required"
+		}
+		if f.SetBy != app.SetByTenant && f.SetBy != app.SetByAccountOwner {
+			kind += ", installation only"
+		}
+		t.Add(f.Name, kind, cli.Dash(f.Default), by, cli.Dash(f.Label))
+	}
+	in := func(fields []app.Field, name string) bool {
+		return slices.ContainsFunc(fields, func(f app.Field) bool { return f.Name == name })
+	}
+	for _, f := range d.Fields {
+		by := "account"
+		if in(d.FlavorFields, f.Name) {
+			by += ", hardware"
+		}
+		if in(d.ImageFields, f.Name) {
+			by += ", image"
+		}
+		add(f, by)
+	}
+	for _, f := range d.FlavorFields {
+		if !in(d.Fields, f.Name) {
+			add(f, "hardware")
+		}
+	}
+	for _, f := range d.ImageFields {
+		if !in(d.Fields, f.Name) {
+			add(f, "image")
+		}
+	}
+	return t.Show(c)
+}

@@ -1,0 +1,457 @@
+package catalog
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func ResourceCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("resource", "Keep archives and files that automators bring to nodes",
+		resourcePushCommand(c), resourceListCommand(c), resourceShowCommand(c), resourceMarkCommand(c, "stage", "Have a version in use from the next sync on"),
+		resourceMarkCommand(c, "recall", "Have a version out of use from the next sync on"), resourceSyncCommand(c), resourcePullCommand(c),
+		resourceDiffCommand(c), resourceDeleteCommand(c), resourceTypesCommand(c))
+	cmd.Long = "Archives and files that admins push for an automator, in numbered versions. A service action names those that it needs, and\n" +
+		"nodes get the version that was in use when their plan was made. docs/resources.md says more."
+	return cmd
+}
+
+// resourceArg reads shell/archive/site, and shell/archive/site@3 where a version may stand.
+func resourceArg(s string, versioned bool) (app.ResourceID, int64, error) {
+	name, version, numbered := strings.Cut(s, "@")
+	number := int64(0)
+	if numbered {
+		n, err := strconv.ParseInt(version, 10, 64)
+		if err != nil || n < 1 || !versioned {
+			return app.ResourceID{}, 0, cli.Usagef("%q does not name a resource", s).Hint("It is named by automator, type and name, and a version where one matters: shell/archive/site@3.")
+		}
+		number = n
+	}
+	id, err := app.ParseResourceID(name)
+	return id, number, err
+}
+
+func resourcePushCommand(c *cli.Context) *cobra.Command {
+	var p app.ResourcePush
+	cmd := &cobra.Command{
+		Use: "push RESOURCE [FILE]", Short: "Push a new version from a file, or from git",
+		Long: "Push a new version of a resource, which comes to be with its first one. A FILE of - is the standard input.\n" +
+			"It is not in use until it is staged and synced.",
+		Example: "  muster resource push shell/archive/site site.tar.gz --note 'new logo' --stage\n" +
+			"  muster resource push shell/archive/site --git https://git.example.com/team/site.git --ref v1.2.0",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if p.ResourceID, _, err = resourceArg(args[0], false); err != nil {
+				return err
+			}
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			var v app.ResourceVersion
+			switch {
+			case p.Source.Git != "" && len(args) == 2, p.Source.Git == "" && len(args) == 1:
+				return cli.Usagef("a version comes from a FILE or from --git")
+			case p.Source.Git != "":
+				if p.Source.Ref == "" {
+					return cli.Usagef("--git needs --ref").Hint("It names a tag, a branch or a commit.")
+				}
+				v, err = api.ImportResource(cmd.Context(), p)
+			default:
+				v, err = pushFile(c, cmd, api, p, args[1])
+			}
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(v)
+			}
+			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, app.Bytes(v.Size), v.Hash)
+			switch v.State {
+			case app.ResourceStaged:
+				fmt.Fprintln(c.Stdout, "It is in use after `muster resource sync`.")
+			case app.ResourceInactive:
+				fmt.Fprintf(c.Stdout, "It is not in use. See `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&p.Note, "note", "", "what is new, in a `sentence`")
+	cmd.Flags().BoolVar(&p.Stage, "stage", false, "stage it at once")
+	cmd.Flags().StringVar(&p.Source.Git, "git", "", "`URL` of a git repository to take the files from")
+	cmd.Flags().StringVar(&p.Source.Ref, "ref", "", "`tag`, branch or commit of it")
+	cmd.Flags().StringVar(&p.Source.Folder, "folder", "", "only this `folder` of it")
+	cmd.Flags().StringVar(&p.Source.Secret, "secret", "", "`name` of a secret that holds user:token, or a token, for it")
+	return cmd
+}
+
+func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p app.ResourcePush, name string) (v app.ResourceVersion, err error) {
+	f, err := inputFile(c, name)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return v, err
+	}
+	if info.IsDir() {
+		return v, cli.Usagef("%s is a directory", name).Hint("Pack it first: tar -C %s -czf %s.tar.gz .", name, filepath.Base(name))
+	}
+	if p.Source.File = name; name == "-" {
+		p.Source.File = ""
+	}
+	bar := showTransfer(c, "Pushing", info.Size())
+	defer bar.End()
+	return api.PushResource(cmd.Context(), p, f, info.Size(), bar.Seen)
+}
+
+// inputFile opens a file. What comes from the standard input is put into one first, since its hash goes before it.
+func inputFile(c *cli.Context, name string) (*os.File, error) {
+	if name != "-" {
+		return os.Open(name)
+	}
+	f, err := os.CreateTemp("", "muster-push-*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name())
+	if _, err = io.Copy(f, c.Stdin); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func showTransfer(c *cli.Context, what string, total int64) *cli.Transfer {
+	if !cli.IsTerminal(c.Stderr) || os.Getenv("TERM") == "dumb" {
+		return cli.NewTransfer(nil, what, total)
+	}
+	return cli.NewTransfer(c.Stderr, what, total)
+}
+
+func resourceListCommand(c *cli.Context) *cobra.Command {
+	var f app.ResourceFilter
+	cmd := &cobra.Command{
+		Use: "list", Short: "List resources", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			list, err := api.Resources(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"resources": append([]app.ResourceInfo{}, list...)})
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(c.Stdout, "There are no resources. `muster resource push` makes one.")
+				return nil
+			}
+			t := cli.NewTable("RESOURCE", "FORMAT", "IN USE>", "NEXT", "LATEST>", "SIZE>")
+			for _, r := range list {
+				next := ""
+				switch {
+				case r.Staged > 0:
+					next = fmt.Sprint(r.Staged)
+				case r.Recall:
+					next = "none"
+				}
+				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), app.Bytes(r.Size))
+			}
+			return t.Show(c)
+		},
+	}
+	cmd.Flags().StringVar(&f.Member, "automator", "", "only those of this `automator`")
+	cmd.Flags().StringVar(&f.Type, "type", "", "only those of this `type`")
+	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `text` in their name")
+	return cmd
+}
+
+func versionOr(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func resourceShowCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use: "show RESOURCE", Short: "Show a resource with its versions, and where they are", Args: cli.Exactly("RESOURCE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, _, err := resourceArg(args[0], false)
+			if err != nil {
+				return err
+			}
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			r, err := api.Resource(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(r)
+			}
+			t := cli.NewTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "FROM", "NOTE")
+			for _, v := range r.Versions {
+				state := string(v.State)
+				if !v.DeletedAt.IsZero() {
+					state = "deleted"
+				}
+				t.Add(fmt.Sprint(v.Number), state, app.Bytes(v.Size), cli.Span(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
+			}
+			return t.Show(c)
+		},
+	}
+}
+
+func sourceWords(s app.ResourceSource) string {
+	if s.Git == "" {
+		return s.File
+	}
+	return fmt.Sprintf("%s %s (%.10s)", s.Git, s.Ref, s.Commit)
+}
+
+func resourceMarkCommand(c *cli.Context, mark, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: mark + " RESOURCE@VERSION", Short: short, Args: cli.Exactly("RESOURCE@VERSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, number, err := resourceArg(args[0], true)
+			if err != nil {
+				return err
+			}
+			if number == 0 {
+				return cli.Usagef("which version of %s?", id).Hint("Write it behind @, as in %s@1.", id)
+			}
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			r, err := api.MarkResource(cmd.Context(), id, number, mark)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(r)
+			}
+			for _, v := range r.Versions {
+				if v.Number == number {
+					fmt.Fprintf(c.Stdout, "%s@%d is %s.\n", id, number, v.State)
+				}
+			}
+			if r.Staged > 0 || r.Recall {
+				fmt.Fprintln(c.Stdout, "`muster resource sync` puts that into effect.")
+			}
+			return nil
+		},
+	}
+}
+
+func resourceSyncCommand(c *cli.Context) *cobra.Command {
+	var member string
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "sync", Short: "Put all that is staged into use, and take what is recalled out of it, at once", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			s, err := api.SyncResources(cmd.Context(), member, dry)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(s)
+			}
+			if len(s.Changes) == 0 {
+				fmt.Fprintln(c.Stdout, "Nothing is staged or recalled.")
+				return nil
+			}
+			t := cli.NewTable("RESOURCE", "WAS>", "IS>")
+			for _, ch := range s.Changes {
+				t.Add(ch.ResourceID.String(), versionOr(ch.From), versionOr(ch.To))
+			}
+			return t.Show(c)
+		},
+	}
+	cmd.Flags().StringVar(&member, "automator", "", "only those of this `automator`")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would change")
+	return cmd
+}
+
+func resourcePullCommand(c *cli.Context) *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use: "pull RESOURCE[@VERSION]", Short: "Download a version; without one, the one in use", Args: cli.Exactly("RESOURCE[@VERSION]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, number, err := resourceArg(args[0], true)
+			if err != nil {
+				return err
+			}
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			r, err := api.Resource(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if number == 0 {
+				number = r.Active
+			}
+			var v app.ResourceVersion
+			for _, have := range r.Versions {
+				if have.Number == number && have.DeletedAt.IsZero() {
+					v = have
+				}
+			}
+			if v.Number == 0 {
+				return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no such version of %s", id), Hint: "See `muster resource show " + id.String() + "`."}
+			}
+			if to == "" {
+				if to = fmt.Sprintf("%s-%d", id.Name, v.Number); v.Source.File != "" {
+					to += filepath.Ext(v.Source.File)
+				}
+			}
+			return pull(c, cmd, api, id, v, to)
+		},
+	}
+	cmd.Flags().StringVarP(&to, "output", "O", "", "`file` to write to; - is the standard output")
+	return cmd
+}
+
+func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id app.ResourceID, v app.ResourceVersion, to string) error {
+	bar := showTransfer(c, "Pulling", v.Size)
+	defer bar.End()
+	if to == "-" {
+		return api.PullResource(cmd.Context(), id, v, c.Bytes(), bar.Seen)
+	}
+	f, err := os.CreateTemp(filepath.Dir(to), ".muster-pull-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	err = api.PullResource(cmd.Context(), id, v, f, bar.Seen)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), to)
+	}
+	if err != nil {
+		return err
+	}
+	bar.End()
+	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, app.Bytes(v.Size))
+	return nil
+}
+
+func resourceDiffCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use: "diff RESOURCE FROM TO", Short: "Tell how two versions differ, file by file", Args: cli.Exactly("RESOURCE", "FROM", "TO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, _, err := resourceArg(args[0], false)
+			if err != nil {
+				return err
+			}
+			from, err1 := strconv.ParseInt(args[1], 10, 64)
+			to, err2 := strconv.ParseInt(args[2], 10, 64)
+			if err1 != nil || err2 != nil || from < 0 || to < 0 {
+				return cli.Usagef("FROM and TO are numbers of versions")
+			}
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			d, err := api.DiffResource(cmd.Context(), id, from, to)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(d)
+			}
+			for _, ch := range d.Changes {
+				switch {
+				case ch.Before == nil:
+					fmt.Fprintf(c.Stdout, "+ %s  %s\n", ch.Path, app.Bytes(ch.After.Size))
+				case ch.After == nil:
+					fmt.Fprintf(c.Stdout, "- %s  %s\n", ch.Path, app.Bytes(ch.Before.Size))
+				default:
+					fmt.Fprintf(c.Stdout, "~ %s  %s > %s\n", ch.Path, app.Bytes(ch.Before.Size), app.Bytes(ch.After.Size))
+				}
+			}
+			if d.More > 0 {
+				fmt.Fprintf(c.Stdout, "… and %d more\n", d.More)
+			}
+			fmt.Fprintf(c.Stdout, "Files that differ: %d; alike: %d.\n", len(d.Changes)+d.More, d.Same)
+			return nil
+		},
+	}
+}
+
+func resourceDeleteCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use: "delete RESOURCE@VERSION", Short: "Delete a version that is not in use; clusters that have it keep it", Args: cli.Exactly("RESOURCE@VERSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, number, err := resourceArg(args[0], true)
+			if err != nil {
+				return err
+			}
+			if number == 0 {
+				return cli.Usagef("which version of %s?", id).Hint("Write it behind @, as in %s@1.", id)
+			}
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if err := api.DeleteResource(cmd.Context(), id, number); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Stdout, "%s@%d is deleted. Its content goes when no cluster may need it any more.\n", id, number)
+			return nil
+		},
+	}
+}
+
+func resourceTypesCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use: "types", Short: "List the types of resources that there are", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			api, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			all, err := api.ResourceTypes(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]any{"types": all})
+			}
+			t := cli.NewTable("FOR", "TYPE", "FORMAT", "WHAT")
+			for _, m := range all {
+				for _, ty := range m.Types {
+					t.Add(m.Member, ty.Name, string(ty.Format), ty.Help)
+				}
+			}
+			return t.Show(c)
+		},
+	}
+}

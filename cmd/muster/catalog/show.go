@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/families"
+)
+
+func catalogShowCommand(c *cli.Context) *cobra.Command {
+	var f families.CatalogFlag
+	cmd := &cobra.Command{
+		Use:   "show TEMPLATE [DIR...]",
+		Short: "Show a template with all that it extends and includes, and where each part is written",
+		Long: "Show a template with all that it extends and includes, and where each part is written. The server is not asked, so this\n" +
+			"is how a template can be looked at before it is published.",
+		Example: "  muster catalog show web examples/catalog",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.Dirs = append(f.Dirs, args[1:]...)
+			dirs, err := f.Directories()
+			if err != nil {
+				return err
+			}
+			// What is wrong elsewhere does not matter here.
+			r := catalog.Lint(catalog.Options{}, dirs...)
+			t := r.Catalog.Templates[args[0]]
+			if w := r.Catalog.Written[args[0]]; t == nil && w != nil {
+				if !w.Partial {
+					return &app.Error{Code: app.EInvalid, Field: "template", Message: "Template " + args[0] + " cannot be made whole.",
+						Hint: "See what is wrong with it: `muster catalog lint`."}
+				}
+				t = w
+			}
+			if t == nil {
+				e := app.Errorf(app.ENotFound, "There is no template %q.", args[0])
+				if near := app.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
+					e.Hint = "Did you mean " + near + "?"
+				}
+				return e
+			}
+			v := app.TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
+			if c.JSON() {
+				return c.PrintJSON(v)
+			}
+			return printTemplate(c.Stdout, v)
+		},
+	}
+	f.Declare(cmd)
+	return cmd
+}

@@ -1,0 +1,171 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// TemplateCommand tells about what clusters can be made from, as the server has it.
+func TemplateCommand(c *cli.Context) *cobra.Command {
+	list := c.Asks(&cobra.Command{
+		Use: "list", Short: "List the templates that clusters can be made from", Args: cli.AtMost(0),
+	}, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		all, err := cl.Templates(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string][]*app.Template{"templates": all})
+		}
+		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
+		for _, x := range all {
+			about := cli.FirstOf(x.Label, x.Description)
+			if x.ReplacedBy != "" {
+				about = "use " + x.ReplacedBy + " instead"
+			}
+			t.Add(x.Name, string(x.InState()), sizeText(x.Constraints.Size), strings.Join(x.Defaults.Services, ","), about)
+		}
+		return t.Show(c)
+	})
+	show := c.Asks(&cobra.Command{
+		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: cli.Exactly("NAME"),
+	}, func(ctx context.Context, cl *cli.Client, args []string) error {
+		v, err := cl.Template(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(v)
+		}
+		return printTemplate(c.Stdout, v)
+	})
+	return cli.Family("template", "Look at templates and their versions", list, show, templateVersionsCommand(c), templateDiffCommand(c))
+}
+
+func templateVersionsCommand(c *cli.Context) *cobra.Command {
+	return c.Asks(&cobra.Command{
+		Use: "versions NAME", Short: "List the versions of a template, newest first", Args: cli.Exactly("NAME"),
+	}, func(ctx context.Context, cl *cli.Client, args []string) error {
+		all, err := cl.TemplateVersions(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.TemplateVersion{"versions": all})
+		}
+		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
+		for _, v := range all {
+			stands := ""
+			if v.Stands {
+				stands = "stands"
+			}
+			t.Add(strconv.Itoa(v.Number), cli.Span(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
+		}
+		return t.Show(c)
+	})
+}
+
+func templateDiffCommand(c *cli.Context) *cobra.Command {
+	return c.Asks(&cobra.Command{
+		Use: "diff NAME [FROM [TO]]", Short: "Tell how two versions of a template differ",
+		Long: "Tell how two versions of a template differ: the newest and the one before, or those of the numbers.",
+		Args: cobra.RangeArgs(1, 3), Example: "  muster template diff web 2 3",
+	}, func(ctx context.Context, cl *cli.Client, args []string) error {
+		q := url.Values{}
+		for i, key := range []string{"from", "to"} {
+			if len(args) > i+1 {
+				if n, err := strconv.Atoi(args[i+1]); err != nil || n < 1 {
+					return cli.Usagef("%q is not the number of a version", args[i+1]).Hint("See `muster template versions %s`.", args[0])
+				}
+				q.Set(key, args[i+1])
+			}
+		}
+		d, err := cl.TemplateDiff(ctx, args[0], q)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(d)
+		}
+		fmt.Fprintf(c.Stdout, "%s, from version %d to %d:\n", d.Name, d.From, d.To)
+		if len(d.Changes) == 0 {
+			fmt.Fprintln(c.Stdout, "  they say the same")
+		}
+		for _, ch := range d.Changes {
+			switch {
+			case ch.Before == "":
+				fmt.Fprintf(c.Stdout, "+ %s: %s\n", ch.Path, ch.After)
+			case ch.After == "":
+				fmt.Fprintf(c.Stdout, "- %s: %s\n", ch.Path, ch.Before)
+			default:
+				fmt.Fprintf(c.Stdout, "~ %s: %s -> %s\n", ch.Path, ch.Before, ch.After)
+			}
+		}
+		return nil
+	})
+}
+
+// printTemplate tells all that a template says.
+func printTemplate(w io.Writer, v app.TemplateView) error {
+	head := v.Name
+	if v.Number > 0 {
+		head += fmt.Sprintf(", version %d", v.Number)
+	}
+	if v.Version != "" {
+		head += fmt.Sprintf(" (%s)", v.Version)
+	}
+	if v.Partial {
+		head += ", only a part of others"
+	}
+	fmt.Fprintf(w, "%s, %s\n", head, v.InState())
+	for _, line := range append([]string{v.Description}, v.Warnings...) {
+		if line != "" {
+			fmt.Fprintln(w, line)
+		}
+	}
+	if len(v.Parameters) > 0 {
+		fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
+		t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
+		for _, p := range v.Parameters {
+			standard := ""
+			switch {
+			case p.Default != nil:
+				standard = fmt.Sprint(p.Default)
+			case p.Required:
+				standard = "(required)"
+			}
+			t.Add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), cli.FirstOf(p.Help, p.Label))
+		}
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	t := cli.NewTable("PART", "VALUE", "FROM")
+	for _, p := range v.Parts {
+		t.Add(p.Path, p.Value, strings.TrimSpace(p.From+" "+p.At))
+	}
+	return t.Write(w)
+}
+
+func sizeText(s app.SizeRange) string {
+	switch {
+	case len(s.OneOf) > 0:
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.OneOf), " ", ","), "[]")
+	case s.Max >= app.Unlimited || s.Max == 0:
+		return fmt.Sprintf("%d+", max(s.Min, 1))
+	case s.Min == s.Max:
+		return strconv.Itoa(s.Min)
+	}
+	return fmt.Sprintf("%d-%d", s.Min, s.Max)
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+)
+
+// Context is what every command shares: the three streams and the flags that stand on the root.
+type Context struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	Format string // text, json, or one more that the command itself allows
+	Server string
+	Token  string
+	CA     string
+	tenant string // in which a superadmin acts; "": its own
+	Data   string
+
+	Color       string // auto, always or never
+	Wide        bool   // tables are not cut to the window
+	ProfileName string // what --profile says
+	Hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in or a request
+	Printed     bool   // a JSON document is on stdout already
+
+	Patience time.Duration // how long to bear with a server that does not answer while watching
+}
+
+// AnnotationFormats names a command's own values of --format, besides text and json, separated by spaces.
+const AnnotationFormats = "muster-formats"
+
+// CheckFormat refuses a --format that the command cannot give.
+func (c *Context) CheckFormat(cmd *cobra.Command) error {
+	known := append([]string{"text", "json"}, strings.Fields(cmd.Annotations[AnnotationFormats])...)
+	if slices.Contains(known, c.Format) {
+		return nil
+	}
+	asked := c.Format
+	c.Format = "text"
+	return Usagef("--format %s is not known to `%s`", asked, cmd.CommandPath()).Hint("Use one of: %s.", strings.Join(known, ", "))
+}
+
+// JSON tells whether the answer shall be JSON.
+func (c *Context) JSON() bool { return c.Format == "json" }
+
+// Family makes a command that only holds others: alone it shows its help, and an unknown word is wrong usage.
+func Family(use, short string, members ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  UnknownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.AddCommand(members...)
+	return cmd
+}
+
+// UnknownCommand refuses any argument of a command that has only subcommands, with the nearest name.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := Usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+	if of := memberOf(cmd, args[0]); of != nil {
+		return err.Hint("Did you mean `%s`?", of.CommandPath())
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return err.Hint("Did you mean `%s %s`?", cmd.CommandPath(), near[0])
+	}
+	return err.Hint("See `%s --help`.", cmd.CommandPath())
+}
+
+// memberOf finds a command by its name in the families below another, those of clusters first, since most is about them: "muster create"
+// means "muster cluster create". Nil where there is none.
+func memberOf(cmd *cobra.Command, name string) (found *cobra.Command) {
+	for _, family := range cmd.Commands() {
+		for _, c := range family.Commands() {
+			if (c.Name() == name || c.HasAlias(name)) && !c.Hidden && (found == nil || family.Name() == "cluster") {
+				found = c
+			}
+		}
+	}
+	return found
+}
+
+// Exactly asks for n arguments, each named for the message.
+func Exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return Usagef("%s is missing", names[len(args)]).Hint("Usage: %s", cmd.UseLine())
+		}
+		return AtMost(len(names))(cmd, args)
+	}
+}
+
+// AtMost allows up to n arguments.
+func AtMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return Usagef("%q is one argument too many", args[n]).Hint("Usage: %s", cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// Need refuses to go on without the named flags.
+func Need(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if !cmd.Flags().Changed(name) {
+			return Usagef("--%s is missing", name).Hint("Usage: %s; see `%s --help`.", cmd.UseLine(), cmd.CommandPath())
+		}
+	}
+	return nil
+}
+
+// TagFlag is --tag NAME=VALUE, repeated.
+type TagFlag map[string]string
+
+// String implements pflag.Value.
+func (t *TagFlag) String() string {
+	if len(*t) == 0 {
+		return ""
+	}
+	return app.TagText(*t)
+}
+
+// Type implements pflag.Value.
+func (t *TagFlag) Type() string { return "NAME=VALUE" }
+
+// Set implements pflag.Value.
+func (t *TagFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return fmt.Errorf("a tag is NAME=VALUE, not %q", text)
+	}
+	if *t == nil {
+		*t = TagFlag{}
+	}
+	if had, twice := (*t)[name]; twice && had != value {
+		return fmt.Errorf("the tag %s is given twice", name)
+	}
+	(*t)[name] = value
+	return app.CheckTags(*t)
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"muster/app"
+	rest "muster/portal/client"
+)
+
+// Client is that of the REST API, for one user of this host.
+type Client struct {
+	*rest.Client
+	Home string // the client's own directory; "" means that of the user
+}
+
+// Connect gives a client for the server that flags, environment or data directory name. It does not reach out yet.
+func (c *Context) Connect() (*Client, error) {
+	s, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	cl, err := NewClient(s)
+	if err != nil {
+		return nil, err
+	}
+	cl.Reload, cl.ActIn = c.settings, c.tenant
+	return &Client{Client: cl}, nil
+}
+
+// NewClient gives a client that says what it is.
+func NewClient(s rest.Settings) (*rest.Client, error) {
+	cl, err := rest.New(s)
+	if err == nil {
+		cl.Agent = fmt.Sprintf("muster %s on %s", Version, runtime.GOOS)
+	}
+	return cl, err
+}
+
+// Create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
+func (c *Client) Create(ctx context.Context, r app.ClusterRequest) (app.ClusterView, error) {
+	answer, err := c.Ask(ctx, r)
+	switch {
+	case err != nil:
+		return app.ClusterView{}, err
+	case answer.Cluster == nil:
+		return app.ClusterView{}, waitsError(answer.Request)
+	}
+	return *answer.Cluster, nil
+}
+
+func waitsError(r app.Request) error {
+	return &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("request %d waits for %s", r.ID, RequestNeeds(r)),
+		Hint: fmt.Sprintf("The cluster is made when they have approved. See how it stands: muster request show %d", r.ID)}
+}
+
+func RequestNeeds(r app.Request) string {
+	var all []string
+	for _, n := range r.Needs {
+		if !n.Met() {
+			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
+		}
+	}
+	return strings.Join(all, ", and ")
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/solver/explain"
+)
+
+// The exit codes.
+const (
+	ExitDone     = 0
+	ExitFailed   = 1
+	ExitUsage    = 2
+	ExitNoLayout = 3
+)
+
+// layoutReasons are the kinds of refusal of a solver. They all end with ExitNoLayout: the question was heard, and no
+// layout came of it.
+var layoutReasons = []string{
+	"bad_request", "missing_template", "missing_provider", "size", "no_hardware_types", "no_image_types",
+	"incompatible_services", "missing_service", "missing_dependency", "conflict", "no_solution",
+}
+
+// UsageError is a command line that cannot be obeyed.
+type UsageError struct {
+	message string
+	Advice  string
+}
+
+func Usagef(format string, args ...any) *UsageError {
+	return &UsageError{message: fmt.Sprintf(format, args...)}
+}
+
+func (e *UsageError) Hint(format string, args ...any) *UsageError {
+	e.Advice = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Error gives the message without the advice.
+func (e *UsageError) Error() string { return e.message }
+
+// SilentError ends the program with ExitFailed after all was said already.
+type SilentError struct{}
+
+func (SilentError) Error() string { return "failed" }
+
+// Exit says what went wrong, on stderr and where JSON is wanted on stdout too, and gives the exit code.
+func (c *Context) Exit(err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	if errors.As(err, new(SilentError)) {
+		return ExitFailed
+	}
+	var ended ExitError
+	if errors.As(err, &ended) {
+		return int(ended)
+	}
+	code, kind, hint := Judge(err)
+	message := MessageOf(err)
+	fmt.Fprintf(c.Stderr, "muster: %s\n", message)
+	if hint != "" {
+		fmt.Fprintf(c.Stderr, "  %s\n", strings.ReplaceAll(hint, "\n", "\n  "))
+	}
+	form := refusalJSON{Error: errorJSON{Kind: kind, Message: message, Hint: hint}}
+	var u *Unsolvable
+	if errors.As(err, &u) {
+		form.Explanation = u.Explanation
+		c.sayMore(u)
+	}
+	if c.JSON() && !c.Printed {
+		_ = c.PrintJSON(form)
+	}
+	return code
+}
+
+// sayMore tells a person why there is no layout, or how to learn it.
+func (c *Context) sayMore(u *Unsolvable) {
+	if c.JSON() {
+		return
+	}
+	if u.Advice != "" {
+		fmt.Fprintf(c.Stderr, "  %s\n", u.Advice)
+	}
+	if u.Explanation != nil && !Empty(*u.Explanation) {
+		_ = explain.Text(c.Stdout, *u.Explanation)
+	}
+}
+
+// MessageOf gives the words of an error. Of a catalog's problems only the errors count.
+func MessageOf(err error) string {
+	var problems catalog.Problems
+	if !errors.As(err, &problems) {
+		return strings.TrimSpace(app.GoWords(err))
+	}
+	problems = slices.DeleteFunc(slices.Clone(problems), func(p catalog.Problem) bool { return p.Severity != catalog.SeverityError })
+	return fmt.Sprintf("the catalog has %s:\n%s", Plural(len(problems), "error"), problems)
+}
+
+// refusalJSON is the form of an error in --format json. Only solve --explain explains.
+type refusalJSON struct {
+	Error       errorJSON        `json:"error"`
+	Explanation *app.Explanation `json:"explanation,omitempty"`
+}
+
+// errorJSON is the error itself.
+type errorJSON struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Judge gives the exit code of an error, its kind in one word and what would help.
+func Judge(err error) (code int, kind, hint string) {
+	var usage *UsageError
+	var e *app.Error
+	switch {
+	case errors.As(err, &usage):
+		return ExitUsage, "usage", usage.Advice
+	case errors.As(err, &e):
+	case errors.As(err, new(catalog.Problems)):
+		return ExitFailed, "catalog", ""
+	case errors.Is(err, context.Canceled):
+		return ExitFailed, string(app.ECancelled), ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return ExitFailed, string(app.ETimeout), ""
+	default:
+		return ExitFailed, string(app.EInternal), ""
+	}
+	kind = e.Reason
+	if kind == "" {
+		kind = string(e.Code)
+	}
+	return CodeOf(e), kind, e.Hint
+}
+
+func CodeOf(e *app.Error) int {
+	switch e.Code {
+	case app.ENoLayout:
+		return ExitNoLayout
+	case app.EInvalid, app.ENotFound:
+		if slices.Contains(layoutReasons, e.Reason) {
+			return ExitNoLayout
+		}
+		if e.Code == app.EInvalid && e.Field != "" {
+			return ExitUsage
+		}
+	}
+	return ExitFailed
+}
+
+// ExitError ends the program with the exit code of one that it has run, which has said all there is to say.
+type ExitError int
+
+func (e ExitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
+
+// Unsolvable is a solver's refusal with what more there is to say about it.
+type Unsolvable struct {
+	Refusal     error
+	Advice      string           // in one line, how to learn more
+	Explanation *app.Explanation // what was learned
+}
+
+// Unwrap gives the refusal.
+func (u *Unsolvable) Unwrap() error { return u.Refusal }
+
+// Error says the refusal alone.
+func (u *Unsolvable) Error() string { return u.Refusal.Error() }
+
+func Empty(x app.Explanation) bool { return len(x.Problems)+len(x.Conflict)+len(x.Fixes) == 0 }

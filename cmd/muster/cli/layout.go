@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"muster/app"
+)
+
+// layoutJSON is the answer of solve; it keeps its form.
+type layoutJSON struct {
+	Groups      []app.NodeGroup `json:"layout"`
+	CostPerHour float64         `json:"cost_per_hour"`
+	Gap         float64         `json:"gap,omitempty"`
+}
+
+func LayoutForm(l app.Layout) layoutJSON {
+	out := layoutJSON{Groups: make([]app.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour, Gap: l.Gap}
+	for _, g := range l.Groups {
+		g.Services = OrNone(g.Services)
+		out.Groups = append(out.Groups, g)
+	}
+	return out
+}
+
+// OrNone makes a list that is empty an empty list in JSON too, not null.
+func OrNone(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+// gridWidth is how wide the grid of a layout may become before its columns are continued below.
+const gridWidth = 120
+
+// PrintLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
+func PrintLayout(w io.Writer, template string, l app.Layout) error {
+	title := fmt.Sprintf("%s: %s on %s", template, Plural(l.Size(), "node"), l.Provider)
+	if l.CostPerHour > 0 {
+		title += fmt.Sprintf(", %s per hour", PriceOf(l))
+	}
+	if _, err := fmt.Fprintf(w, "%s\n", title); err != nil {
+		return err
+	}
+	rows, columns := rowsOf(l), columnsOf(l)
+	for len(columns) > 0 {
+		n := fitting(rows, columns)
+		if err := printGrid(w, rows, columns[:n]); err != nil {
+			return err
+		}
+		columns = columns[n:]
+	}
+	if len(l.Notes) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\nWhy this layout:\n  - %s\n", strings.Join(l.Notes, "\n  - "))
+	return err
+}
+
+// column is a group of equal nodes with the names of those nodes.
+type column struct {
+	head string
+	app.NodeGroup
+}
+
+func columnsOf(l app.Layout) (out []column) {
+	first := 1
+	for _, g := range l.Groups {
+		out = append(out, column{nodeRange(first, g.Count), g})
+		first += g.Count
+	}
+	return out
+}
+
+// gridRow is a row of the grid: what stands left of it, and in each column.
+type gridRow struct {
+	name string
+	cell func(column) string
+}
+
+// rowsOf gives what is said of each group, and after an empty row what is on it. Zones and hosts are told only where there are any.
+func rowsOf(l app.Layout) []gridRow {
+	rows := []gridRow{
+		{"hardware", func(c column) string { return c.Hardware }},
+		{"image", func(c column) string { return c.Image }},
+	}
+	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Zone != "" }) {
+		rows = append(rows, gridRow{"zone", func(c column) string { return c.Zone }})
+	}
+	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Host != "" }) {
+		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
+	}
+	rows = append(rows, gridRow{"cost per hour", func(c column) string { return Money(c.CostPerHour) }})
+	rows = append(rows, gridRow{"", func(column) string { return "" }})
+	services := map[string]bool{}
+	for _, g := range l.Groups {
+		for _, s := range g.Services {
+			services[s] = true
+		}
+	}
+	for _, s := range SortedKeys(services) {
+		rows = append(rows, gridRow{s, func(c column) string {
+			return map[bool]string{true: "●", false: "·"}[slices.Contains(c.Services, s)]
+		}})
+	}
+	return rows
+}
+
+// fitting gives how many columns, but at least one, are no wider together than the grid may be.
+func fitting(rows []gridRow, columns []column) int {
+	width := 0
+	for _, r := range rows {
+		width = max(width, utf8.RuneCountInString(r.name))
+	}
+	for i, c := range columns {
+		own := utf8.RuneCountInString(c.head)
+		for _, r := range rows {
+			own = max(own, utf8.RuneCountInString(r.cell(c)))
+		}
+		if width += 2 + own; i > 0 && width > gridWidth {
+			return i
+		}
+	}
+	return len(columns)
+}
+
+func printGrid(w io.Writer, rows []gridRow, columns []column) error {
+	heads := []string{""}
+	for _, c := range columns {
+		heads = append(heads, c.head)
+	}
+	t := NewTable(heads...)
+	for _, r := range rows {
+		cells := []string{r.name}
+		for _, c := range columns {
+			cells = append(cells, r.cell(c))
+		}
+		t.Add(cells...)
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return t.Write(w)
+}
+
+// nodeRange names count nodes from the first-th on: n3, or n3-n7 (5).
+func nodeRange(first, count int) string {
+	if count == 1 {
+		return app.NodeName(first)
+	}
+	return fmt.Sprintf("%s-%s (%d)", app.NodeName(first), app.NodeName(first+count-1), count)
+}
+
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}
+
+// PriceOf gives what a layout costs per hour, or from what to what.
+func PriceOf(l app.Layout) string {
+	if l.MostPerHour > l.CostPerHour {
+		return Money(l.CostPerHour) + " to " + Money(l.MostPerHour)
+	}
+	return Money(l.CostPerHour)
+}

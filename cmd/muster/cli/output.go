@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// PrintJSON writes one document on stdout: on one line for programs, indented on a terminal.
+func (c *Context) PrintJSON(v any) error {
+	c.Printed = true
+	enc := json.NewEncoder(c.Stdout)
+	enc.SetEscapeHTML(false)
+	if IsTerminal(c.Stdout) {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
+}
+
+// Clock gives a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
+func Clock(d time.Duration) string {
+	s := int(max(d, 0).Round(time.Second).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Span gives a length of time in its two greatest units: 45s, 12m, 3h20m, 2d4h.
+func Span(d time.Duration) string {
+	d = max(d, 0)
+	units := []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	for i, u := range units {
+		if d < u.size && u.name != "s" {
+			continue
+		}
+		text := fmt.Sprintf("%d%s", d/u.size, u.name)
+		if i+1 < len(units)-1 { // no seconds beside minutes
+			if rest := d % u.size / units[i+1].size; rest > 0 {
+				text += fmt.Sprintf("%d%s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+// Money gives a price with two digits, or as many more as small prices need; "-" where none is known.
+func Money(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	text := fmt.Sprintf("%.4f", v)
+	for strings.HasSuffix(text, "0") && text[len(text)-3] != '.' {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
+// Plural gives "1 node", "2 nodes".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Dash stands for nothing.
+func Dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// Line writes a line of text.
+func Line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+
+func OneLine(s string) string { return app.CutText(strings.Join(strings.Fields(s), " "), 100) }
+
+func FirstLine(s string) string {
+	before, _, more := bytes.Cut([]byte(s), []byte("\n"))
+	if more {
+		return string(before) + " …"
+	}
+	return string(before)
+}
+
+// Shown is a value on one line.
+func Shown(v string) string {
+	const most = 60
+	if v == "" {
+		return "(none)"
+	}
+	v = strings.ReplaceAll(v, "\n", "⏎")
+	if r := []rune(v); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return v
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+	rest "muster/portal/client"
+)
+
+// Profile is a server that this user asks under a name.
+type Profile struct {
+	Server string `yaml:"server"`
+	Token  string `yaml:"token,omitempty"`
+	CA     string `yaml:"ca_fingerprint,omitempty"`
+	Tenant string `yaml:"tenant,omitempty"` // in which a superadmin acts
+}
+
+// Profiles is the file of them.
+type Profiles struct {
+	Current  string              `yaml:"current,omitempty"` // which one counts where none is named
+	Profiles map[string]*Profile `yaml:"profiles,omitempty"`
+}
+
+const (
+	profileFile  = "config.yaml"
+	profileLimit = 256 << 10 // bytes of the file
+	mostProfiles = 200
+)
+
+var ProfileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+func profilePath() (string, error) {
+	dir, err := ConfigDir()
+	return filepath.Join(dir, profileFile), err
+}
+
+// ReadProfiles reads the file; one that is not there holds none. A file that others may read is refused, as ssh does, since tokens
+// stand in it.
+func ReadProfiles() (all Profiles, path string, err error) {
+	if path, err = profilePath(); err != nil {
+		return all, path, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, path, nil
+	}
+	if err != nil {
+		return all, path, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return all, path, err
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return all, path, &app.Error{Code: app.EForbidden, Reason: "open_file", Message: fmt.Sprintf("%s has mode %04o: others can read the tokens in it, or change it", path, mode),
+			Hint: "Close it with: chmod 600 " + app.ShellQuote(path)}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, profileLimit+1))
+	if err != nil {
+		return all, path, err
+	}
+	all, err = parseProfiles(path, b)
+	return all, path, err
+}
+
+// yamlPlace finds the line in what the YAML library says.
+var yamlPlace = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
+
+// yamlValue is what the YAML library says of a value, which it repeats.
+var yamlValue = regexp.MustCompile("cannot unmarshal !!(\\w+) `[^`]*` into")
+
+// parseProfiles reads what stands in the file; its errors begin with the place. Words of it are not repeated, for they may be a token.
+func parseProfiles(path string, b []byte) (all Profiles, err error) {
+	if len(b) > profileLimit {
+		return all, app.Errorf(app.ETooLarge, "%s is longer than %d KiB", path, profileLimit>>10)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	d.KnownFields(true)
+	err = d.Decode(&all)
+	var wrong *yaml.TypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return Profiles{}, nil
+	case errors.As(err, &wrong) && len(wrong.Errors) > 0:
+		return Profiles{}, badProfiles(path, wrong.Errors[0])
+	case err != nil:
+		return Profiles{}, badProfiles(path, err.Error())
+	}
+	if len(all.Profiles) > mostProfiles {
+		return Profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles, more than %d", path, len(all.Profiles), mostProfiles)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
+		p := all.Profiles[name]
+		if p == nil {
+			return Profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q is empty", path, name)
+		}
+		if _, err := rest.New(rest.Settings{URL: p.Server, CA: p.CA}); err != nil {
+			return Profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q: %w", path, name, err)
+		}
+	}
+	if all.Current != "" && all.Profiles[all.Current] == nil {
+		return Profiles{}, app.Errorf(app.EInvalid, "%s: current is %q, and there is no such profile", path, all.Current)
+	}
+	return all, nil
+}
+
+// quotedWords are values that the YAML library repeats.
+var quotedWords = regexp.MustCompile("`[^`]*`")
+
+func badProfiles(path, said string) error {
+	place := path
+	if at := yamlPlace.FindStringSubmatch(said); at != nil {
+		place += ":" + at[1]
+		said = strings.Replace(said, at[0], "", 1)
+	}
+	said = yamlValue.ReplaceAllString(said, "cannot unmarshal !!$1 into") // without the value
+	said = quotedWords.ReplaceAllString(app.PlainText(said), "what stands there")
+	return &app.Error{Code: app.EInvalid, Reason: "profiles", Message: place + ": " + said,
+		Hint: "It has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
+}
+
+// ChangeProfiles reads the file, lets change alter it, and replaces it as a whole.
+func ChangeProfiles(change func(*Profiles) error) error {
+	all, path, err := ReadProfiles()
+	if err != nil {
+		return err
+	}
+	if err := change(&all); err != nil {
+		return err
+	}
+	if len(all.Profiles) > mostProfiles {
+		return app.Errorf(app.EInvalid, "there are %d profiles already; remove one first", mostProfiles)
+	}
+	b, err := yaml.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return WritePrivate(path, b)
+}
+
+// Set keeps a profile under a name. The first one is in use at once.
+func (all *Profiles) Set(name string, p Profile) error {
+	if !ProfileName.MatchString(name) {
+		return Usagef("%q cannot name a profile", name).Hint("Use small letters, digits, dots, underscores and dashes, at most 63, beginning with a letter or digit.")
+	}
+	if all.Profiles == nil {
+		all.Profiles = map[string]*Profile{}
+	}
+	all.Profiles[name] = &p
+	if all.Current == "" {
+		all.Current = name
+	}
+	return nil
+}
+
+// Get gives a profile, or ENotFound with the names that there are.
+func (all *Profiles) Get(name string) (Profile, error) {
+	if p := all.Profiles[name]; p != nil {
+		return *p, nil
+	}
+	hint := "There are none yet: muster login SERVER"
+	if len(all.Profiles) > 0 {
+		hint = "There are: " + strings.Join(slices.Sorted(maps.Keys(all.Profiles)), ", ")
+	}
+	return Profile{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no profile %q", name), Hint: hint}
+}
+
+// Profile gives the one that counts and its name, which is "" where none does: the one that --profile or MUSTER_PROFILE names, or else the
+// current one.
+func (c *Context) Profile() (name string, p Profile, err error) {
+	all, _, err := ReadProfiles()
+	if err != nil {
+		return "", p, err
+	}
+	if name = FirstOf(c.ProfileName, os.Getenv("MUSTER_PROFILE"), all.Current); name == "" {
+		return "", p, nil
+	}
+	p, err = all.Get(name)
+	return name, p, err
+}

@@ -1,8 +1,0 @@
-//go:build !chaos
-
-package main
-
-import "time"
-
-// wallClock is the clock that all decisions of the ledger go by.
-func wallClock() time.Time { return time.Now() }

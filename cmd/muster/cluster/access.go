@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/jobs/remote"
+)
+
+// MaxKeyFile is how much is read of a file that should hold a public key.
+const MaxKeyFile = 16 << 10
+
+func clusterCertificateCommand(c *cli.Context) *cobra.Command {
+	var file, ttl string
+	cmd := &cobra.Command{
+		Use:   "certificate ID|NAME --public-key FILE",
+		Short: "Get an SSH certificate that opens the nodes of a cluster for a while",
+		Long: "Get an SSH certificate for a public key of yours, which opens the nodes of a cluster for a while. It is written beside the key,\n" +
+			"where ssh finds it: for id_ed25519.pub that is id_ed25519-cert.pub. With --public-key - the key is read from standard input,\n" +
+			"and the certificate written to standard output.",
+		Args: cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "" {
+				return cli.Usagef("--public-key is missing").Hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
+			}
+			key, err := publicKey(c, file)
+			if err != nil {
+				return err
+			}
+			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
+			if err != nil {
+				return err
+			}
+			cert, err := cl.Certificate(cmd.Context(), v.ID, key, ttl)
+			if err != nil {
+				return err
+			}
+			return keepCertificate(c, file, cert)
+		},
+	}
+	cmd.Flags().StringVar(&file, "public-key", "", "`FILE` of the public key, - for standard input")
+	cmd.Flags().StringVar(&ttl, "ttl", "", "for how long, as in 30m or 2h; at most `8h` (default 1h)")
+	return cmd
+}
+
+// publicKey reads a file that holds a public key.
+func publicKey(c *cli.Context, file string) (string, error) {
+	in := c.Stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, MaxKeyFile+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > MaxKeyFile {
+		return "", cli.Usagef("%s is too large for a public key", file)
+	}
+	if strings.Contains(string(b), "PRIVATE KEY") { // it must not leave this machine
+		return "", cli.Usagef("%s holds a private key", file).Hint("Give the public one, which mostly ends in .pub.")
+	}
+	return string(b), nil
+}
+
+// keepCertificate writes the certificate beside its key.
+func keepCertificate(c *cli.Context, file string, cert app.Certificate) error {
+	if c.JSON() {
+		return c.PrintJSON(cert)
+	}
+	if file == "-" {
+		_, err := fmt.Fprintln(c.Bytes(), cert.Certificate)
+		return err
+	}
+	to := strings.TrimSuffix(file, ".pub") + "-cert.pub"
+	if err := cli.WritePrivate(to, []byte(cert.Certificate+"\n")); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "%s lets you in as %s until %s\n", to, cert.User, cert.ValidUntil.Local().Format(time.DateTime))
+	return nil
+}
+
+// visitTime is how long the certificate of one visit holds. It is asked for when one signs in; what has begun goes on.
+const visitTime = "5m"
+
+func SSHCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use:   "ssh ID|NAME [NODE] [-- COMMAND...]",
+		Short: "Open a shell on a node, or run a command there, with a key and a certificate made for it",
+		Long: "Open a shell on a node of a cluster, or run a command there. Without NODE it is the first one. The key is made for this visit,\n" +
+			"the certificate opens the cluster for " + visitTime + ", and both are gone afterwards. The exit code is that of ssh.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args = args[:dash]
+			}
+			if len(args) == 0 {
+				return cli.Usagef("ID|NAME is missing").Hint("Usage: %s", cmd.UseLine())
+			}
+			if len(args) > 2 {
+				return cli.Usagef("%q is one argument too many", args[2]).Hint("A command stands behind --: muster cluster ssh %s %s -- %s", args[0], args[1],
+					strings.Join(args[2:], " "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args, command = args[:dash], args[dash:]
+			}
+			node := ""
+			if len(args) > 1 {
+				node = args[1]
+			}
+			return visit(cmd.Context(), c, args[0], node, command)
+		},
+	}
+}
+
+// visit runs ssh, with what it needs in a directory that is removed afterwards.
+func visit(ctx context.Context, c *cli.Context, cluster, name string, command []string) error {
+	program, err := exec.LookPath("ssh")
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Message: "there is no program ssh here", Hint: "Install OpenSSH's client, or use another with: muster cluster certificate"}
+	}
+	cl, v, err := ConnectTo(ctx, c, cluster, false)
+	if err != nil {
+		return err
+	}
+	n, err := Visited(v, name)
+	if err != nil {
+		return err
+	}
+	private, public, err := remote.Keys{}.NewKey("")
+	if err != nil {
+		return err
+	}
+	cert, err := cl.Certificate(ctx, v.ID, public, visitTime)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that is closed shall not leave the key behind
+	defer stop()
+	dir, err := os.MkdirTemp("", "muster-ssh-") // for us alone
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"key": string(private), "key-cert.pub": cert.Certificate + "\n", "known_hosts": KnownHosts([]app.Node{n})} {
+		if err := os.WriteFile(file(name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	args := []string{"-F", "none", "-i", file("key"), "-p", strconv.Itoa(SSHPort(n)), "-l", cli.FirstOf(n.SSHUser, cert.User)}
+	for _, option := range []string{
+		"CertificateFile=" + quoted(file("key-cert.pub")), "IdentitiesOnly=yes", "IdentityAgent=none", "UserKnownHostsFile=" + quoted(file("known_hosts")),
+		"GlobalKnownHostsFile=none", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "PreferredAuthentications=publickey", "LogLevel=ERROR",
+	} {
+		args = append(args, "-o", option)
+	}
+	args = append(append(args, "--", n.Address(app.AddressAccess)), command...)
+	run := exec.CommandContext(ctx, program, args...)
+	run.Stdin, run.Stdout, run.Stderr = c.Stdin, cli.Raw(c.Stdout), cli.Raw(c.Stderr) // as from ssh itself
+	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
+	run.WaitDelay = 5 * time.Second
+	err = run.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+		return cli.ExitError(ended.ExitCode())
+	}
+	return err
+}
+
+// quoted is a file's name as the value of an option of ssh, which splits it at spaces.
+func quoted(file string) string {
+	if strings.ContainsAny(file, " \t") {
+		return `"` + file + `"`
+	}
+	return file
+}
+
+// Visited gives the node that is meant, whose address and host key are known.
+func Visited(v app.ClusterView, name string) (app.Node, error) {
+	var names []string
+	for _, n := range reachableNodes(v) {
+		if n.HostKey == "" {
+			continue
+		}
+		if name == "" || n.Name == name {
+			return n, nil
+		}
+		names = append(names, n.Name)
+	}
+	if len(names) == 0 {
+		return app.Node{}, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("cluster %s has no machine that can be reached", v.Name),
+			Hint: "See: muster cluster show " + v.Name}
+	}
+	return app.Node{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("cluster %s has no machine %q that can be reached", v.Name, name),
+		Hint: "There are: " + strings.Join(names, ", ")}
+}

@@ -1,0 +1,210 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/planner"
+)
+
+// amendText writes a preview for people.
+type amendText struct {
+	w     io.Writer
+	paint func(colour, text string) string
+}
+
+func (t amendText) write(v app.ClusterView, p app.AmendPreview, steps bool) error {
+	if p.Nothing {
+		_, err := fmt.Fprintf(t.w, "%s (%s): nothing is to be done; it is so already.\n", v.Name, v.ID)
+		return err
+	}
+	cli.Line(t.w, "%s (%s): %s", v.Name, v.ID, p.Title())
+	for _, e := range p.Effects() {
+		cli.Line(t.w, "  %s", e)
+	}
+	if err := t.nodes(p); err != nil {
+		return err
+	}
+	t.changes(p)
+	cli.Line(t.w, "")
+	t.figures(v, p, time.Now())
+	for _, n := range p.Notes {
+		cli.Line(t.w, "  - %s", n)
+	}
+	t.decision(p.Decision)
+	if steps && len(p.Plan.Steps) > 0 {
+		cli.Line(t.w, "")
+		return planner.Text(t.w, p.Plan)
+	}
+	return nil
+}
+
+// nodes lists those that something is done on.
+func (t amendText) nodes(p app.AmendPreview) error {
+	touched, rest := nodesTouched(p)
+	if len(touched) == 0 {
+		return nil
+	}
+	has := func(is func(app.AmendedNode) string) bool {
+		return slices.ContainsFunc(touched, func(n app.AmendedNode) bool { return is(n) != "" })
+	}
+	zone, why := func(n app.AmendedNode) string { return n.Zone }, func(n app.AmendedNode) string { return n.Why }
+	head := []string{"", "NODE", "HARDWARE", "IMAGE", "SERVICES"}
+	if has(zone) {
+		head = append(head, "ZONE")
+	}
+	if has(why) {
+		head = append(head, "WHY")
+	}
+	table := cli.NewTable(head...)
+	var colours []string
+	for _, n := range touched {
+		sign, colour := signOf(n)
+		colours = append(colours, colour)
+		row := []string{sign, n.Name, n.Hardware, n.Image, nodeServices(n)}
+		if has(zone) {
+			row = append(row, n.Zone)
+		}
+		if has(why) {
+			row = append(row, n.Why)
+		}
+		table.Add(row...)
+	}
+	var b bytes.Buffer
+	if err := table.Write(&b); err != nil {
+		return err
+	}
+	cli.Line(t.w, "")
+	for i, text := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		if i > 0 {
+			text = t.paint(colours[i-1], text)
+		}
+		cli.Line(t.w, "  %s", text)
+	}
+	switch {
+	case rest == 1:
+		cli.Line(t.w, "  The other node stays as it is.")
+	case rest > 1:
+		cli.Line(t.w, "  The other %d nodes stay as they are.", rest)
+	}
+	return nil
+}
+
+// signOf is how a node is marked: + for one that comes, - for one that goes, ± for one that is made anew, ~ for one that changes.
+func signOf(n app.AmendedNode) (sign, colour string) {
+	switch n.Change {
+	case app.NodeNew:
+		return "+", cli.ColourComes
+	case app.NodeGone:
+		return "-", cli.ColourGoes
+	case app.NodeReplaced:
+		return "±", cli.ColourChanges
+	}
+	return "~", cli.ColourChanges
+}
+
+// nodeServices lists the services of a node, with what becomes of each.
+func nodeServices(n app.AmendedNode) string {
+	var words []string
+	for _, s := range n.Services {
+		switch {
+		case n.Change != "":
+			words = append(words, s)
+		case slices.Contains(n.Added, s):
+			words = append(words, "+"+s)
+		case n.Work[s] != "":
+			words = append(words, s+" ("+string(n.Work[s])+")")
+		}
+	}
+	// Work may be on what is not among them, as of a service that the definition has no more.
+	for _, s := range slices.Sorted(maps.Keys(n.Work)) {
+		if n.Change == "" && !slices.Contains(n.Services, s) {
+			words = append(words, s+" ("+string(n.Work[s])+")")
+		}
+	}
+	for _, s := range n.Removed {
+		words = append(words, "-"+s)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (t amendText) changes(p app.AmendPreview) {
+	if len(p.Changes) == 0 {
+		return
+	}
+	cli.Line(t.w, "\n  What is configured otherwise:")
+	for _, ch := range p.Changes {
+		cli.Line(t.w, "    %s", ch.Path)
+		if ch.Before != "" {
+			cli.Line(t.w, "      %s", t.paint(cli.ColourGoes, "- "+indented(ch.Before)))
+		}
+		if ch.After != "" {
+			cli.Line(t.w, "      %s", t.paint(cli.ColourComes, "+ "+indented(ch.After)))
+		}
+	}
+}
+
+// indented puts further lines of a value below its first.
+func indented(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n        ")
+}
+
+// figures says what it costs and how long it takes.
+func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time) {
+	if p.Before.Nodes != p.After.Nodes {
+		cli.Line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
+	}
+	if before, after := p.Before.CostPerHour, p.After.CostPerHour; before != after {
+		text := fmt.Sprintf("  Cost per hour: %s → %s", cli.Money(before), cli.Money(after))
+		if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
+			text += fmt.Sprintf("; until the lease ends in %s: %s", cli.Span(left), signedMoney((after-before)*left.Hours()))
+		}
+		cli.Line(t.w, "%s", text)
+	} else if after > 0 {
+		cli.Line(t.w, "  Cost per hour: %s, as before", cli.Money(after))
+	}
+	text := "  " + cli.Plural(p.Plan.Acts(), "step")
+	if p.Duration > 0 {
+		text += ", " + withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords())
+	}
+	cli.Line(t.w, "%s", text)
+	if p.FromPools != nil {
+		cli.Line(t.w, "  %s", p.FromPools.Words())
+	}
+	for _, l := range p.ProblemLines() {
+		cli.Line(t.w, "  %s", l)
+	}
+}
+
+func signedMoney(v float64) string {
+	if v < 0 {
+		return "-" + cli.Money(-v)
+	}
+	return "+" + cli.Money(v)
+}
+
+// decision says what policies say.
+func (t amendText) decision(d *app.Decision) {
+	if d == nil {
+		return
+	}
+	switch d.Outcome {
+	case app.OutcomeRefuse:
+		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Policy "+d.Policy+" refuses it: "+d.Reason))
+	case app.OutcomeApprove:
+		for _, n := range d.Needs {
+			text := "  It needs the approval of " + n.Words()
+			if n.Reason != "" {
+				text += ": " + n.Reason
+			}
+			cli.Line(t.w, "%s", t.paint(cli.ColourChanges, text))
+		}
+	}
+}

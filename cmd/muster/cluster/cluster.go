@@ -1,0 +1,110 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func Command(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("cluster", "Make, watch and delete clusters",
+		clusterCreateCommand(c),
+		clusterListCommand(c),
+		clusterShowCommand(c),
+		LogsCommand(c),
+		InventoryCommand(c),
+		clusterWhyCommand(c),
+		clusterAnswerCommand(c),
+		clusterHealthCommand(c),
+		clusterDriftCommand(c),
+		clusterFactsCommand(c),
+		clusterPauseCommand(c),
+		clusterResumeCommand(c),
+		clusterRetryNodeCommand(c),
+		clusterCancelCommand(c),
+		clusterRollBackCommand(c),
+		clusterGoOnCommand(c),
+		clusterTopUpCommand(c),
+		clusterDeleteCommand(c),
+		clusterReceiptCommand(c),
+		clusterLeaseCommand(c),
+		clusterExtendCommand(c),
+		clusterShortenCommand(c),
+		clusterRenameCommand(c),
+		clusterTransferCommand(c),
+		clusterShareCommand(c),
+		clusterUnshareCommand(c),
+		clusterVisibilityCommand(c),
+		clusterSleepCommand(c),
+		clusterWakeCommand(c),
+		clusterScheduleCommand(c),
+		clusterExportCommand(c),
+		clusterCloneCommand(c),
+		clusterDiffCommand(c),
+		clusterCheckCommand(c),
+		SSHCommand(c),
+		clusterCertificateCommand(c),
+	)
+	cmd.AddCommand(amendCommands(c)...)
+	completeNames(c, cmd)
+	cmd.Aliases = []string{"clusters"}
+	c.ServerFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+// ConnectTo gives a client, and the cluster that a person named; see find.
+func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, app.ClusterView, error) {
+	cl, err := c.Connect()
+	if err != nil {
+		return nil, app.ClusterView{}, err
+	}
+	v, err := find(ctx, cl, word, deleted)
+	return cl, v, err
+}
+
+// find gives the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
+// those that are gone, and of those the newest; two that live are for the person to tell apart.
+func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (app.ClusterView, error) {
+	if word == "" {
+		return app.ClusterView{}, cli.Usagef("the name of the cluster is empty")
+	}
+	v, err := cl.Cluster(ctx, word)
+	if app.CodeOf(err) != app.ENotFound {
+		return v, err
+	}
+	named, err := cl.Clusters(ctx, app.ClusterFilter{Name: word, Deleted: deleted})
+	if err != nil {
+		return v, err
+	}
+	id, err := choose(word, named)
+	if err != nil {
+		return v, err
+	}
+	return cl.Cluster(ctx, id)
+}
+
+// choose gives the id of the one cluster that is meant.
+func choose(word string, named []app.ClusterSummary) (string, error) {
+	live := slices.DeleteFunc(slices.Clone(named), func(s app.ClusterSummary) bool { return s.Status == app.ClusterDeleted })
+	switch {
+	case len(named) == 0:
+		return "", &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no cluster %q", word), Hint: "See: muster cluster list"}
+	case len(live) == 1:
+		return live[0].ID, nil
+	case len(live) == 0:
+		newest := slices.MaxFunc(named, func(a, b app.ClusterSummary) int { return a.CreatedAt.Compare(b.CreatedAt) })
+		return newest.ID, nil
+	}
+	var ids []string
+	for _, s := range live {
+		ids = append(ids, fmt.Sprintf("%s (%s, %s)", s.ID, s.Owner, s.Status))
+	}
+	return "", &app.Error{Code: app.EConflict, Message: fmt.Sprintf("%d clusters are named %q", len(live), word),
+		Hint: "Name one by its id: " + strings.Join(ids, ", ")}
+}

@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// clusterResumeCommand goes on with an operation that is paused or has failed.
+func clusterResumeCommand(c *cli.Context) *cobra.Command {
+	var w waitFlags
+	cmd := &cobra.Command{
+		Use:     "resume ID|NAME",
+		Short:   "Go on with an operation that is paused, or that has failed, from the steps that failed",
+		Example: "  muster cluster resume shop --wait",
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (app.ClusterView, error) {
+				return cl.Act(ctx, id, 0, "resume", nil)
+			})
+		},
+	}
+	w.declare(cmd)
+	return cmd
+}
+
+// clusterRetryNodeCommand tries again what failed on one node.
+func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
+	var w waitFlags
+	cmd := &cobra.Command{
+		Use:     "retry-node ID|NAME NODE",
+		Short:   "Try again what failed on one node, and leave the others as they are",
+		Example: "  muster cluster retry-node shop n3 --wait",
+		Args:    cli.Exactly("ID|NAME", "NODE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (app.ClusterView, error) {
+				return cl.RetryNode(ctx, id, args[1])
+			})
+		},
+	}
+	w.declare(cmd)
+	return cmd
+}
+
+// operate does something to a cluster that starts its operation again, and answers for it.
+func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (app.ClusterView, error)) error {
+	cl, v, err := ConnectTo(ctx, c, word, false)
+	if err != nil {
+		return err
+	}
+	after, err := w.start(ctx, cl, v.ID)
+	if err != nil {
+		return err
+	}
+	if v, err = do(ctx, cl, v.ID); err != nil {
+		return err
+	}
+	return started(ctx, c, cl, v, w, after)
+}
+
+func clusterPauseCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pause ID|NAME",
+		Short: "Let nothing new start on a cluster; what runs goes on to its end",
+		Long: "Let nothing new of a cluster's operation start, while the steps that run go on to their ends. Machines stay, and cost\n" +
+			"money. `muster cluster resume` lets it go on, `muster cluster cancel` calls it off.",
+		Example: "  muster cluster pause shop",
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.Act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(v)
+			}
+			op := underWay(v)
+			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nGo on:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
+			return nil
+		},
+	}
+}
+
+// underWay gives the operation that is running, paused or being stopped, or else the latest.
+func underWay(v app.ClusterView) app.Operation {
+	for _, o := range v.Operations {
+		if !o.Status.Ended() && o.Status != app.OperationWaiting {
+			return o
+		}
+	}
+	op, _ := OperationOf(v, 0)
+	return op
+}
+
+func clusterCancelCommand(c *cli.Context) *cobra.Command {
+	var (
+		w        waitFlags
+		rollBack bool
+	)
+	cmd := &cobra.Command{
+		Use:   "cancel ID|NAME",
+		Short: "Call off what is being done with a cluster",
+		Long: "Call off what is being done with a cluster: nothing new starts, and what runs is told to stop. With --roll-back what it\n" +
+			"has made is given back by itself then; without, machines stay, and cost money, until somebody rolls back or deletes.",
+		Example: "  muster cluster cancel shop --roll-back --wait",
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
+			if err != nil {
+				return err
+			}
+			after, err := w.start(cmd.Context(), cl, v.ID)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.Cancel(cmd.Context(), v.ID, rollBack); err != nil {
+				return err
+			}
+			return cancelled(cmd.Context(), c, cl, v, w, after, rollBack)
+		},
+	}
+	cmd.Flags().BoolVar(&rollBack, "roll-back", false, "give back what it has made, once it has stopped")
+	w.declare(cmd)
+	return cmd
+}
+
+// cancelled answers for a cancel: with --wait after what runs has stopped and, where that was asked for, was undone.
+func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
+	op := underWay(v)
+	if !w.wait {
+		if c.JSON() {
+			return c.PrintJSON(v)
+		}
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) is being stopped\n", op.Kind.Words(), v.Name, v.ID)
+		if rollBack {
+			fmt.Fprintln(c.Stdout, "What it has made is given back then.")
+		}
+		return nil
+	}
+	v, op, err := waitUntil(ctx, c, cl, v, op, w.timeout, after)
+	if err != nil {
+		return err
+	}
+	if rollBack && op.Status == app.OperationCancelled {
+		return waitUndone(ctx, c, cl, v, op, w)
+	}
+	if c.JSON() {
+		return c.PrintJSON(v)
+	}
+	if op.Status == app.OperationSucceeded {
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) was done before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
+		return nil
+	}
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total)
+	for _, way := range waysForward(v, op) {
+		fmt.Fprintln(c.Stdout, way)
+	}
+	return nil
+}
+
+// waysForward are the commands that lead on from an operation that has ended and not succeeded.
+func waysForward(v app.ClusterView, op app.Operation) (ways []string) {
+	if v.Status != app.ClusterFailed {
+		return nil
+	}
+	if op.OnFailure == app.FailureRollBack && op.Kind != app.OperationRollBack {
+		return []string{"It is rolled back by itself now:  muster cluster logs " + v.ID + " -f"}
+	}
+	if v.Trouble == nil { // a server of the version before
+		return []string{"Delete cluster:  muster cluster delete " + v.Name}
+	}
+	for _, w := range v.Trouble.Ways {
+		ways = append(ways, w.Title+":  "+w.Command)
+	}
+	return ways
+}

@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func clusterDeleteCommand(c *cli.Context) *cobra.Command {
+	var (
+		yes bool
+		w   waitFlags
+	)
+	cmd := &cobra.Command{
+		Use:     "delete ID|NAME",
+		Aliases: []string{"rm"},
+		Short:   "Delete a cluster with all its machines",
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+			}
+			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := ConfirmDelete(cmd.Context(), c, v); err != nil {
+					return err
+				}
+			}
+			after, err := w.start(cmd.Context(), cl, v.ID)
+			if err != nil {
+				return err
+			}
+			if v, err = cl.Delete(cmd.Context(), v.ID); err != nil {
+				return err
+			}
+			return deleting(cmd.Context(), c, cl, v, w, after)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	w.declare(cmd)
+	return cmd
+}
+
+// deleting answers for a delete, and lets go of the cluster's key once it is gone.
+func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64) error {
+	if !w.wait {
+		return printStarted(c, v, "")
+	}
+	began := time.Now()
+	v, err := waitAfter(ctx, c, cl, v, w.timeout, after)
+	if err == nil {
+		ForgetKeys(cl.Home, v.ID)
+		if !c.JSON() {
+			fmt.Fprintln(c.Stdout, Headline(v))
+		}
+		most := proofPatience
+		if w.timeout > 0 {
+			most = min(most, max(w.timeout-time.Since(began), time.Millisecond))
+		}
+		if err := printLeft(ctx, c, cl, v.ID, most); err != nil || !c.JSON() {
+			return err
+		}
+	}
+	if c.JSON() && (err == nil || v.Status == app.ClusterFailed) {
+		err = errors.Join(err, c.PrintJSON(v))
+	}
+	return err
+}
+
+// printLeft waits for the proof that nothing is left of a deleted cluster, and says so with what the cluster has cost. With JSON, whose
+// answer is the cluster, it only waits.
+func printLeft(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) error {
+	r, err := awaitProof(ctx, c, cl, id, timeout)
+	if err != nil {
+		// The cluster is deleted all the same.
+		fmt.Fprintf(c.Stderr, "The receipt can't be read: %s\n", cli.MessageOf(err))
+		return nil
+	}
+	if c.JSON() {
+		return nil
+	}
+	_, err = fmt.Fprintf(c.Stdout, "%s\n%s\n", receiptTotal(r), r.ProofWords())
+	return err
+}
+
+// ConfirmDelete asks the person at the terminal.
+func ConfirmDelete(ctx context.Context, c *cli.Context, v app.ClusterView) error {
+	return c.Confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, cli.Plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
+}

@@ -1,0 +1,45 @@
+package cluster
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"muster/cmd/muster/cli"
+)
+
+// readKeys gives the keys that are pressed at a terminal, one by one and not shown; restore makes the terminal what it was. Ctrl-c stays a
+// signal. What is no terminal gives no keys. The reader ends with the process.
+func readKeys(in io.Reader) (keys <-chan byte, restore func(), err error) {
+	f, ok := in.(*os.File)
+	if !ok || !cli.IsTerminal(f) {
+		return nil, func() {}, nil
+	}
+	was, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		return nil, nil, cli.Usagef("the terminal does not say how it is set up: %v", err)
+	}
+	raw := *was
+	raw.Lflag &^= unix.ICANON | unix.ECHO
+	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, &raw); err != nil {
+		return nil, nil, cli.Usagef("the terminal cannot be set up: %v", err)
+	}
+	return keysOf(f), func() { _ = unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, was) }, nil
+}
+
+func keysOf(f *os.File) <-chan byte {
+	keys := make(chan byte)
+	go func() {
+		defer close(keys)
+		var b [1]byte
+		for {
+			if n, err := f.Read(b[:]); n == 0 || err != nil {
+				return
+			}
+			keys <- b[0]
+		}
+	}()
+	return keys
+}

@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	rest "muster/portal/client"
+)
+
+func clusterListCommand(c *cli.Context) *cobra.Command {
+	var all bool
+	var f app.ClusterFilter
+	var status, order string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List clusters, newest first",
+		Example: "  muster cluster list --owner me --status failed\n  muster cluster list --template hadoop --sort cost --limit 10",
+		Args:    cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if f.Limit < 1 {
+				return cli.Usagef("--limit must be at least 1, not %d", f.Limit)
+			}
+			f.Deleted, f.Status, f.Sort = all, app.ClusterStatus(status), app.ClusterSort(order)
+			list, err := cl.Clusters(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			return printClusters(c, list, f)
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that are deleted")
+	cmd.Flags().StringVar(&f.Owner, "owner", "", "only those of this `user`; me is oneself")
+	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: pending, active, asleep, failed or deleted")
+	cmd.Flags().StringVar(&f.Template, "template", "", "only those of this `template`")
+	cmd.Flags().StringVar(&f.Provider, "provider", "", "only those at this `provider`")
+	cmd.Flags().StringVar(&f.Text, "search", "", "only those with this `text` in name, id, owner or template")
+	cmd.Flags().StringVar(&order, "sort", "", "by `order`: name, lease (what ends soonest) or cost (the dearest first); otherwise the newest first")
+	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "at most so `many`")
+	return cmd
+}
+
+func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilter) error {
+	if c.JSON() {
+		if list == nil {
+			list = []app.ClusterSummary{}
+		}
+		return c.PrintJSON(map[string][]app.ClusterSummary{"clusters": list})
+	}
+	narrowed := f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
+	if len(list) == 0 && narrowed {
+		_, err := fmt.Fprintln(c.Stdout, "No cluster fits.")
+		return err
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.Stdout, "No clusters. Make one: muster cluster create --template T --size N")
+		return err
+	}
+	now := time.Now()
+	t := cli.NewTable("NAME", "ID", "TEMPLATE", "NODES>", "STATUS", "OWNER", "AGE>", "LEASE>", "COST/H>")
+	for _, s := range list {
+		t.Add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, cli.Span(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), cli.Money(s.CostPerHour))
+	}
+	if err := t.Show(c); err != nil || len(list) < f.Limit {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Stderr, "Only the first %d are listed; --limit asks for more.\n", f.Limit)
+	return err
+}
+
+// statusWords gives the status, and how far an operation is that is under way.
+func statusWords(s app.ClusterSummary) string {
+	if s.Operation == nil || s.Operation.Status.Ended() {
+		return string(s.Status)
+	}
+	return fmt.Sprintf("%s (%s %d/%d)", s.Status, s.Operation.Kind.Words(), s.Operation.Done, s.Operation.Total)
+}
+
+func leaseLeft(c app.Cluster, now time.Time) string {
+	if c.ExpiresAt.IsZero() || c.Status == app.ClusterDeleted {
+		return "-"
+	}
+	return cli.Span(c.ExpiresAt.Sub(now))
+}

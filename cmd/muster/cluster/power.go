@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func clusterSleepCommand(c *cli.Context) *cobra.Command {
+	return clusterPowerCommand(c, app.OperationSleep, "Stop the services and machines of a cluster, and keep what is on them",
+		"Stop the services of a cluster, those that need others first, and then its machines. What is on them stays; the lease goes on.\n"+
+			"`muster cluster wake` starts them again.")
+}
+
+func clusterWakeCommand(c *cli.Context) *cobra.Command {
+	return clusterPowerCommand(c, app.OperationWake, "Start the machines and services of a cluster that sleeps",
+		"Start the machines of a cluster that sleeps, and then its services, those that others need first.")
+}
+
+func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long string) *cobra.Command {
+	var w waitFlags
+	var preview bool
+	cmd := &cobra.Command{
+		Use:     string(kind) + " ID|NAME",
+		Short:   short,
+		Long:    long,
+		Example: fmt.Sprintf("  muster cluster %s shop --wait", kind),
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			cl, v, err := ConnectTo(ctx, c, args[0], false)
+			if err != nil {
+				return err
+			}
+			p, err := cl.PowerPreview(ctx, v.ID, kind)
+			switch {
+			case err != nil:
+				return err
+			case preview && c.JSON():
+				return c.PrintJSON(p)
+			case preview:
+				return printAmend(c, v, p, true)
+			case p.Nothing:
+				return c.Say(v, "Nothing is to be done: %s is so already, or about to be.", v.Name)
+			}
+			after, err := w.start(ctx, cl, v.ID)
+			if err != nil {
+				return err
+			}
+			answer, err := cl.Power(ctx, v.ID, kind, p.PlanHash)
+			if err != nil {
+				return err
+			}
+			return amended(ctx, c, cl, v, answer, w, after)
+		},
+	}
+	w.declare(cmd)
+	cmd.Flags().BoolVar(&preview, "preview", false, "only show what it would do")
+	return cmd
+}
+
+func clusterScheduleCommand(c *cli.Context) *cobra.Command {
+	var sleep, wake, zone string
+	var clear bool
+	cmd := &cobra.Command{
+		Use:   "schedule ID|NAME",
+		Short: "Show or set when a cluster goes to sleep and wakes",
+		Long: "Show when a cluster goes to sleep and wakes; with --sleep or --wake, set both: what is left out does not happen. Times are minute,\n" +
+			"hour, day of the month, month and weekday, as in crontab, by the clock of --zone. --clear takes the schedule away.",
+		Example: "  muster cluster schedule shop --sleep \"0 19 * * 1-5\" --wake \"0 7 * * 1-5\" --zone Europe/Berlin\n  muster cluster schedule shop --clear",
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, set := cmd.Context(), sleep != "" || wake != ""
+			switch {
+			case clear && (set || zone != ""):
+				return cli.Usagef("--clear stands alone")
+			case zone != "" && !set:
+				return cli.Usagef("--zone goes with --sleep and --wake")
+			}
+			cl, v, err := ConnectTo(ctx, c, args[0], false)
+			if err != nil {
+				return err
+			}
+			var s app.ClusterSchedule
+			if set || clear {
+				s, err = cl.SetSchedule(ctx, v.ID, app.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
+			} else {
+				s, err = cl.Schedule(ctx, v.ID)
+			}
+			if err != nil {
+				return err
+			}
+			return printSchedule(c, v, s)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&sleep, "sleep", "", "when it goes to sleep, as five `fields`, such as \"0 19 * * 1-5\"")
+	flags.StringVar(&wake, "wake", "", "when it wakes, as five `fields`, such as \"0 7 * * 1-5\"")
+	flags.StringVar(&zone, "zone", "", "time `zone`, such as Europe/Berlin (default: UTC)")
+	flags.BoolVar(&clear, "clear", false, "take the schedule away")
+	return cmd
+}
+
+func printSchedule(c *cli.Context, v app.ClusterView, s app.ClusterSchedule) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
+	}
+	if s.None() {
+		cli.Line(c.Stdout, "%s has no schedule.", v.Name)
+		return nil
+	}
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	for _, t := range s.Next {
+		word := "goes to sleep"
+		if t.Kind == app.OperationWake {
+			word = "wakes"
+		}
+		cli.Line(c.Stdout, "%s %s %s", v.Name, word, t.At.In(zone).Format("Mon 2 Jan 2006 15:04 MST"))
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// reach is how one gets into the nodes of a cluster: an ssh line for each node, by its name. Note, where set, says why
+// there are none.
+type reach struct {
+	lines map[string]string
+	note  string
+}
+
+// reachNodes fetches the key of a cluster and writes it into the client's key directory, with a known_hosts file of the
+// nodes' host keys, so that ssh proves who answers.
+func reachNodes(ctx context.Context, cl *cli.Client, v app.ClusterView) (reach, error) {
+	nodes := reachableNodes(v)
+	if len(nodes) == 0 {
+		return reach{}, nil
+	}
+	user, pem, err := cl.Key(ctx, v.ID)
+	switch app.CodeOf(err) {
+	case "":
+	case app.EForbidden, app.ENotFound:
+		if v.Access >= app.AccessUser {
+			return reach{note: "Sign in with a certificate: muster cluster ssh " + v.Name}, nil
+		}
+		return reach{note: "Only the owner of a cluster and admins get its key."}, nil
+	default:
+		if app.IsKeyLost(err) {
+			return reach{note: "The key of this cluster is lost: " + app.AsError(err).Message}, nil
+		}
+		return reach{}, err
+	}
+	base, err := keyBase(cl.Home, v.ID)
+	if err != nil {
+		return reach{}, err
+	}
+	if err := cli.WritePrivate(base+".pem", pem); err != nil {
+		return reach{}, fmt.Errorf("keep the key of %s: %w", v.Name, err)
+	}
+	if err := cli.WritePrivate(base+".known_hosts", []byte(KnownHosts(nodes))); err != nil {
+		return reach{}, fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
+	}
+	r := reach{lines: map[string]string{}}
+	for _, n := range nodes {
+		if n.Lost() {
+			continue // there is no machine to reach
+		}
+		r.lines[n.Name] = SSHLine(base, cli.FirstOf(n.SSHUser, user, "root"), n)
+	}
+	return r, nil
+}
+
+// reachableNodes gives the nodes that have an address. What a shell or ssh could take for an option or for more than one word
+// is no address.
+func reachableNodes(v app.ClusterView) []app.Node {
+	var nodes []app.Node
+	for _, n := range v.Nodes {
+		addr := n.Address(app.AddressAccess)
+		if n.Status != app.NodeCreated && n.Status != app.NodeReady {
+			continue
+		}
+		if addr != "" && !strings.HasPrefix(addr, "-") && !strings.ContainsAny(addr, " \t\r\n") && !strings.HasPrefix(n.SSHUser, "-") {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// keyBase gives the path of a cluster's files in the key directory, without their endings, and makes the directory. Home
+// is the client's own directory; "" means that of the user.
+func keyBase(home, id string) (string, error) {
+	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") {
+		return "", fmt.Errorf("%q cannot name a key file", id)
+	}
+	if home == "" {
+		var err error
+		if home, err = cli.ConfigDir(); err != nil {
+			return "", err
+		}
+	}
+	dir := filepath.Join(home, "keys")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, id), nil
+}
+
+// ForgetKeys removes the files of a cluster that is gone.
+func ForgetKeys(home, id string) {
+	if base, err := keyBase(home, id); err == nil {
+		os.Remove(base + ".pem")
+		os.Remove(base + ".known_hosts")
+	}
+}
+
+func SSHPort(n app.Node) int {
+	if n.SSHPort == 0 {
+		return 22
+	}
+	return n.SSHPort
+}
+
+// KnownHosts gives the lines of a known_hosts file; nodes whose host key is not known yet have none.
+func KnownHosts(nodes []app.Node) string {
+	var b strings.Builder
+	for _, n := range nodes {
+		key := strings.Fields(n.HostKey)
+		if len(key) < 2 {
+			continue
+		}
+		host := n.Address(app.AddressAccess)
+		if port := SSHPort(n); port != 22 {
+			host = "[" + host + "]:" + strconv.Itoa(port)
+		}
+		if n.Hostname != "" {
+			host = n.Hostname + "," + host // inventories look the key up by name
+		}
+		fmt.Fprintf(&b, "%s %s %s\n", host, key[0], key[1])
+	}
+	return b.String()
+}
+
+// SSHLine gives the command that opens a shell on a node.
+func SSHLine(base, user string, n app.Node) string {
+	known := base + ".known_hosts"
+	if strings.ContainsAny(known, " \t") {
+		known = `"` + known + `"` // ssh splits the option's value at spaces
+	}
+	port := ""
+	if p := SSHPort(n); p != 22 {
+		port = fmt.Sprintf(" -p %d", p)
+	}
+	return fmt.Sprintf("ssh -i %s -o UserKnownHostsFile=%s%s %s", app.ShellQuote(base+".pem"), app.ShellQuote(known), port,
+		app.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
+}
+
+// write lists the nodes with how to reach each.
+func (r reach) write(w io.Writer, v app.ClusterView) {
+	for _, n := range v.Nodes {
+		if line := r.lines[n.Name]; line != "" {
+			fmt.Fprintf(w, "  %-4s %s\n", n.Name, line)
+		}
+	}
+	if r.note != "" {
+		fmt.Fprintf(w, "  %s\n", r.note)
+	}
+}

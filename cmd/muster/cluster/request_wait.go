@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// askEvery is how often a request is looked at while somebody waits for the decision.
+const askEvery = 2 * time.Second
+
+// decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
+// says so and gives nil.
+func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
+	r := answer.Request
+	switch {
+	case answer.Cluster != nil:
+		return answer.Cluster, nil
+	case w.wait:
+		return awaitDecision(ctx, c, cl, r, w.timeout)
+	case c.JSON():
+		return nil, c.PrintJSON(r)
+	}
+	fmt.Fprintf(c.Stdout, "Request %d waits for %s.\n", r.ID, cli.RequestNeeds(r))
+	for _, ch := range r.Decision.Changes {
+		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cli.FirstOf(ch.Reason, "policy "+ch.Policy))
+	}
+	fmt.Fprintf(c.Stdout, "Nothing is made before. See how it stands:  muster request show %d\n", r.ID)
+	return nil, nil
+}
+
+// asking returns what asks a server again and again, with a pause between, and outlasts its restarts. What keeps it waiting is noted on stderr.
+func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, time.Duration) {
+	if c.Hurry {
+		every = time.Millisecond
+	}
+	return &cli.Patient{Client: cl, Limit: max(c.Patience, cli.ServerPatience), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
+}
+
+// awaitDecision waits until a request has ended, and gives its cluster where it runs.
+func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
+	whole := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	p, pause := asking(c, cl, askEvery)
+	said := ""
+	for {
+		now := fmt.Sprintf("request %d waits for %s", r.ID, cli.RequestNeeds(r))
+		if r.Status == app.RequestOffered {
+			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; take it with `muster request confirm %d`", r.ID, r.Offer.By,
+				cli.Plural(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
+		}
+		if r.Status.Open() && now != said {
+			said = now
+			p.Note(now)
+		}
+		switch {
+		case r.Status == app.RequestAccepted:
+			p.Note(fmt.Sprintf("request %d is approved", r.ID))
+			v, err := cl.Cluster(whole, r.Cluster)
+			return &v, err
+		case !r.Status.Open():
+			return nil, &app.Error{Code: app.EForbidden, Reason: "request_" + string(r.Status), Message: fmt.Sprintf("request %d is %s: %s", r.ID, r.Status, r.Message)}
+		}
+		err := ctx.Err()
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(pause):
+				err = p.Try(ctx, func(ctx context.Context) error {
+					now, err := cl.Request(ctx, r.ID)
+					if err == nil { // an answer that failed has no number
+						r = now
+					}
+					return err
+				})
+			}
+		}
+		hint := fmt.Sprintf("See how it stands: muster request show %d", r.ID)
+		switch {
+		case err == nil:
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, cli.Span(timeout)), Hint: hint}
+		case errors.Is(err, context.Canceled):
+			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d goes on waiting", r.ID), Hint: hint}
+		default:
+			return nil, err
+		}
+	}
+}
+
+func LeaseText(d time.Duration) string {
+	if d == 0 {
+		return "for ever"
+	}
+	return cli.Span(d)
+}

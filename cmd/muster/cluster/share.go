@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func clusterShareCommand(c *cli.Context) *cobra.Command {
+	var with []string
+	cmd := &cobra.Command{
+		Use:   "share ID|NAME",
+		Short: "Share a cluster with people and groups, or show who has access",
+		Long: "Share a cluster with people and groups. Without --with, show who has access. As far as the role of each allows it, a\n" +
+			"reader sees state, events and logs; a user also signs in to the machines, sees the configuration, and starts, stops\n" +
+			"and restarts services; a co-owner may do what the owner may.",
+		Example: "  muster cluster share shop\n  muster cluster share shop --with ana:user --with group:ops:reader",
+		Args:    cli.Exactly("ID|NAME"),
+	}
+	cmd.Flags().StringArrayVar(&with, "with", nil, "`who:access`: a person or group:NAME, and reader, user or co-owner; may be repeated")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		var change app.SharingChange
+		for _, text := range with {
+			i := strings.LastIndex(text, ":")
+			if i < 0 {
+				return cli.Usagef("--with %s does not say which access", text).Hint("For example %s:user.", text)
+			}
+			share := app.ShareWith(text[:i])
+			if err := share.Access.UnmarshalText([]byte(text[i+1:])); err != nil {
+				return cli.Usagef("--with %s: %s", text, app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
+			}
+			change.Add = append(change.Add, share)
+		}
+		if len(change.Add) > 0 {
+			return share(ctx, c, cl, args[0], change)
+		}
+		v, err := find(ctx, cl, args[0], false)
+		if err != nil {
+			return err
+		}
+		s, err := cl.Sharing(ctx, v.ID)
+		if err != nil {
+			return err
+		}
+		return printSharing(c, s)
+	})
+}
+
+func clusterUnshareCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "unshare ID|NAME WHO...",
+		Short:   "End the access of people and groups to a cluster",
+		Long:    "End the access of people and groups to a cluster. What they have copied, such as the cluster's SSH key, still works.",
+		Example: "  muster cluster unshare shop ana group:ops",
+		Args:    cobra.MinimumNArgs(2),
+	}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		var change app.SharingChange
+		for _, who := range args[1:] {
+			change.Remove = append(change.Remove, app.ShareWith(who))
+		}
+		return share(ctx, c, cl, args[0], change)
+	})
+}
+
+func clusterVisibilityCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "visibility ID|NAME private|tenant",
+		Short:   "Make a cluster private, or visible to everyone in the tenant",
+		Example: "  muster cluster visibility shop private",
+		Args:    cli.Exactly("ID|NAME", "private|tenant"),
+	}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		return share(ctx, c, cl, args[0], app.SharingChange{Visibility: app.Visibility(args[1])})
+	})
+}
+
+func TenantVisibilityCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "visibility [private|tenant]",
+		Short: "Show or set who may see the tenant's new clusters",
+		Long:  "Show, or as an admin set, whether the tenant's new clusters are private or visible to everyone in it. Existing clusters do not change.",
+		Args:  cli.AtMost(1),
+	}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		if len(args) == 1 {
+			if err := cl.SetDefaultVisibility(ctx, app.Visibility(args[0])); err != nil {
+				return err
+			}
+		}
+		v, err := cl.DefaultVisibility(ctx)
+		if err != nil {
+			return err
+		}
+		return c.Say(map[string]app.Visibility{"visibility": v}, "%s", v)
+	})
+}
+
+func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, change app.SharingChange) error {
+	v, err := find(ctx, cl, word, false)
+	if err != nil {
+		return err
+	}
+	s, err := cl.Share(ctx, v.ID, change)
+	if err != nil {
+		return err
+	}
+	return printSharing(c, s)
+}
+
+func printSharing(c *cli.Context, s app.ClusterSharing) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
+	}
+	t := cli.NewTable("WHO", "ACCESS")
+	t.Add(s.Owner, app.AccessOwner.String())
+	if s.OwnerGroup != "" {
+		t.Add(app.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
+	}
+	for _, one := range s.Shares {
+		t.Add(one.Name(), one.Access.String())
+	}
+	if s.Visibility == app.VisibleTenant {
+		t.Add("everyone in the tenant", app.AccessReader.String())
+	}
+	return t.Show(c)
+}

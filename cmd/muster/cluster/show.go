@@ -1,0 +1,182 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func clusterShowCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID|NAME",
+		Short: "Show a cluster: its nodes, how to reach them, and what was done to it",
+		Args:  cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, v, err := ConnectTo(cmd.Context(), c, args[0], true)
+			if err != nil {
+				return err
+			}
+			return PrintCluster(cmd.Context(), c, cl, v)
+		},
+	}
+}
+
+// ClusterJSON is a cluster with how to reach its nodes.
+type ClusterJSON struct {
+	app.ClusterView
+	SSH map[string]string `json:"ssh,omitempty"` // a command line by node
+}
+
+// PrintCluster tells all about a cluster, and how to reach its nodes.
+func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView) error {
+	r, err := reachNodes(ctx, cl, v)
+	if err != nil {
+		return err
+	}
+	if c.JSON() {
+		return c.PrintJSON(ClusterJSON{v, r.lines})
+	}
+	fmt.Fprintln(c.Stdout, Headline(v))
+	if v.Status == app.ClusterDeleted {
+		return nil
+	}
+	fmt.Fprintf(c.Stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
+	if v.Trouble != nil {
+		printTrouble(c, *v.Trouble, time.Now())
+	}
+	if v.TopUp != nil {
+		fmt.Fprintln(c.Stdout, v.TopUp.Words(v.Size, time.Now()))
+	}
+	fmt.Fprintln(c.Stdout)
+	if err := nodeTable(v.Nodes).Show(c); err != nil {
+		return err
+	}
+	printLeaseStops(ctx, c, cl, v.ID)
+	if len(r.lines) > 0 || r.note != "" {
+		fmt.Fprint(c.Stdout, "\nReach a node:\n")
+		r.write(c.Stdout, v)
+	}
+	if len(v.Links) > 0 {
+		fmt.Fprint(c.Stdout, "\nLinks:\n")
+		for _, l := range v.Links {
+			fmt.Fprintf(c.Stdout, "  %s: %s\n", l.Label, l.URL)
+		}
+	}
+	return printHistory(c, v.Operations, time.Now())
+}
+
+// printTrouble tells since when something is wrong, what it costs meanwhile, and what can be done, the best first.
+func printTrouble(c *cli.Context, t app.Trouble, now time.Time) {
+	for _, f := range t.Failures {
+		fmt.Fprintf(c.Stdout, "  %s: %s\n", f.Step, f.Error)
+	}
+	if t.MoreFailures > 0 {
+		fmt.Fprintf(c.Stdout, "  and %s\n", cli.Plural(t.MoreFailures, "more failed step"))
+	}
+	fmt.Fprintf(c.Stdout, "%s %s ago", t.Began(), cli.Span(now.Sub(t.Since)))
+	if t.CostPerHour > 0 {
+		fmt.Fprintf(c.Stdout, "; its machines cost %s per hour in the meantime", cli.Money(t.CostPerHour))
+	}
+	fmt.Fprintln(c.Stdout, strings.TrimSpace(". "+t.Soon))
+	fmt.Fprint(c.Stdout, "\nWhat you can do:\n")
+	wide := 0
+	for _, w := range t.Ways {
+		wide = max(wide, len(w.Command))
+	}
+	for _, w := range t.Ways {
+		fmt.Fprintf(c.Stdout, "  %-*s  %s\n", wide, w.Command, w.Text)
+	}
+}
+
+// historyShown is how many operations of a cluster are told at once.
+const historyShown = 10
+
+// printHistory tells what was done to a cluster, where that is more than its create.
+func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
+	if len(ops) < 2 {
+		return nil
+	}
+	fmt.Fprint(c.Stdout, "\nHistory:\n")
+	t := cli.NewTable()
+	for _, o := range ops[:min(len(ops), historyShown)] {
+		took := ""
+		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
+			took = "took " + cli.Clock(o.EndedAt.Sub(o.StartedAt))
+		}
+		t.Add("  "+cli.Span(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
+	}
+	t.Rows = t.Rows[1:] // without a head
+	if err := t.Show(c); err != nil || len(ops) <= historyShown {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Stdout, "  and %s before.\n", cli.Plural(len(ops)-historyShown, "operation"))
+	return err
+}
+
+// Headline says in one line what has become of a cluster.
+func Headline(v app.ClusterView) string {
+	op, known := OperationOf(v, 0)
+	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
+	switch {
+	case v.Status == app.ClusterDeleted:
+		line += ": " + cli.FirstOf(v.Message, "every machine is gone")
+	case known && !op.HeldUntil.IsZero():
+		line += fmt.Sprintf(": the %s has not begun. %s", op.Kind.Words(), op.Message)
+	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
+		line += ". " + op.Message
+	case known && !op.Status.Ended():
+		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
+	case v.Trouble != nil:
+		return line + ": " + v.Trouble.What
+	case cli.FirstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
+		line += ": " + cli.FirstOf(v.Message, op.Message)
+	}
+	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
+		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), cli.Clock(op.EndedAt.Sub(op.StartedAt)))
+	}
+	return line
+}
+
+// facts are the small things about a cluster.
+func facts(v app.ClusterView, now time.Time) []string {
+	out := []string{templateText(v), cli.Plural(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
+	if v.Visibility == app.VisiblePrivate {
+		out = append(out, "private")
+	}
+	if v.CostPerHour > 0 {
+		out = append(out, cli.Money(v.CostPerHour)+" per hour")
+	}
+	return append(out, leaseWords(v.Cluster, now))
+}
+
+func leaseWords(c app.Cluster, now time.Time) string {
+	switch {
+	case c.ExpiresAt.IsZero():
+		return "no end of lease"
+	case c.ExpiresAt.Before(now):
+		return "lease is over"
+	}
+	return "lease ends in " + cli.Span(c.ExpiresAt.Sub(now))
+}
+
+// templateText says from which version of which template a cluster was made.
+func templateText(v app.ClusterView) string {
+	m := v.MadeFrom
+	switch {
+	case m == nil:
+		return v.Template
+	case m.Gone:
+		return v.Template + " (not in the catalog any more)"
+	case m.Newer && m.Number > 0 && m.Latest > 0:
+		return fmt.Sprintf("%s version %d (there is version %d)", v.Template, m.Number, m.Latest)
+	case m.Newer:
+		return v.Template + " (there is a newer version)"
+	}
+	return v.Template
+}

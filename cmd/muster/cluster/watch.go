@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// Rhythm of watching.
+const (
+	pollWait   = 20 * time.Second       // how long the server may hold a question for events
+	redrawPace = 250 * time.Millisecond // how often the time on the bar goes on
+)
+
+// watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
+// started anew in the meantime.
+func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (app.ClusterView, error) {
+	defer p.end()
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watcher{patient: &cli.Patient{Client: cl, Limit: c.Patience, Note: p.note}, id: id, op: op, after: after, progress: p}
+	ended := make(chan error, 1)
+	go func() { ended <- w.run(ctx) }()
+	ticks := time.NewTicker(redrawPace)
+	defer ticks.Stop()
+	for {
+		select {
+		case err := <-ended:
+			cancel()
+			return w.view, err
+		case <-ticks.C:
+			p.tick()
+		}
+	}
+}
+
+// watcher reads the event feed of a cluster for one operation.
+type watcher struct {
+	patient  *cli.Patient
+	id       string
+	op       int64
+	progress *progress
+	after    int64
+	view     app.ClusterView
+}
+
+// run returns when the operation has ended.
+func (w *watcher) run(ctx context.Context) error {
+	for {
+		asked := time.Now()
+		var events []app.Event
+		err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
+			events, err = w.patient.Client.Events(ctx, w.id, w.after, pollWait)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		// Silence is a good moment to look whether we have missed the end, which no event would tell twice.
+		look := len(events) == 0
+		for _, e := range events {
+			w.after = max(w.after, e.Seq)
+			w.progress.event(e)
+			look = look || e.Kind == app.EventOperation && e.Operation == w.op && app.OperationStatus(e.Status).Ended()
+		}
+		if look {
+			if ended, err := w.look(ctx); ended || err != nil {
+				return err
+			}
+		}
+		if len(events) == 0 && time.Since(asked) < time.Second {
+			// The server did not hold the question, as when it is about to stop. Do not press it.
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(redrawPace):
+			}
+		}
+	}
+}
+
+// look asks for the cluster and tells whether the operation has ended.
+func (w *watcher) look(ctx context.Context) (bool, error) {
+	err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
+		w.view, err = w.patient.Client.Cluster(ctx, w.id)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	op, ok := OperationOf(w.view, w.op)
+	if !ok {
+		return false, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("the server does not know operation %d of %s any more", w.op, w.view.Name)}
+	}
+	w.progress.refresh(op)
+	return op.Status.Ended(), nil
+}
+
+// OperationOf gives an operation of a cluster; 0 means the latest one.
+func OperationOf(v app.ClusterView, id int64) (app.Operation, bool) {
+	i := slices.IndexFunc(v.Operations, func(o app.Operation) bool { return id == 0 || o.ID == id })
+	if i < 0 {
+		return app.Operation{}, false
+	}
+	return v.Operations[i], true
+}
+
+// progressStream is where progress goes: beside the answer where that is text, and out of its way where it is JSON.
+func progressStream(c *cli.Context) io.Writer {
+	if c.JSON() {
+		return c.Stderr
+	}
+	return c.Stdout
+}
+
+// start gives the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
+func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after int64, err error) {
+	for w.wait {
+		events, err := cl.Events(ctx, id, after, 0)
+		if err != nil || len(events) == 0 {
+			return after, err
+		}
+		after = events[len(events)-1].Seq
+	}
+	return 0, nil
+}
+
+// WaitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
+// not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
+func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
+	return waitAfter(ctx, c, cl, v, timeout, 0)
+}
+
+// waitAfter is WaitFor where only events after a number are worth telling.
+func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
+	op, ok := OperationOf(v, 0)
+	if !ok {
+		return v, nil
+	}
+	now, op, err := waitUntil(ctx, c, cl, v, op, timeout, after)
+	if err != nil || op.Status == app.OperationSucceeded {
+		return now, err
+	}
+	if op.Status == app.OperationFailed && op.OnFailure.GoesOn() {
+		next, began, err := awaitGoOn(ctx, c, cl, now, op)
+		if err != nil {
+			return now, err
+		}
+		if began {
+			return waitAfter(ctx, c, cl, next, timeout, after)
+		}
+		now = next
+		op, _ = OperationOf(now, op.ID)
+	}
+	return now, explainFailure(ctx, c, cl, now, op)
+}
+
+// waitUntil watches an operation until it has ended, however that is, and gives the cluster and the operation then. Where
+// the wait was cut short, the error says so.
+func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	now, err := watch(ctx, c, cl, v.ID, op.ID, after, newProgress(c, progressStream(c), v.Name, op))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, cli.Span(timeout)),
+			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
+	case errors.Is(err, context.Canceled):
+		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
+			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
+	case err != nil:
+		return v, op, err
+	}
+	op, _ = OperationOf(now, op.ID)
+	return now, op, nil
+}
+
+// explainFailure says what went wrong in an operation and which ways lead on.
+func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation) error {
+	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
+		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
+	if op.Status == app.OperationCancelled {
+		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind.Words(), v.Name)
+	}
+	steps, err := cl.Steps(ctx, v.ID, op.ID)
+	if err != nil {
+		steps = nil // what is known is worth saying without them
+	}
+	failed := slices.ContainsFunc(steps, func(s app.Step) bool { return s.State == app.StepFailed })
+	if why := cli.FirstOf(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
+		e.Message += ": " + why
+	}
+	e.Hint = failureHint(v, op, steps)
+	return e
+}
+
+// failureHint lists the first failed steps and what can be done now.
+func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
+	const most = 5
+	hint, first, failed, said := "", "", 0, app.SaidErrors{}
+	for _, s := range steps {
+		if s.State != app.StepFailed {
+			continue
+		}
+		if failed++; failed <= most {
+			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, cli.Plural(s.Attempt, "attempt"), said.Say(s.ID, s.Error))
+		}
+		first = cli.FirstOf(first, s.ID)
+	}
+	if failed > most {
+		hint += fmt.Sprintf("and %s more\n", cli.Plural(failed-most, "step"))
+	}
+	if first != "" {
+		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)
+	}
+	if machinesOnly(op, steps) {
+		hint += "Go on with the machines that came:  muster cluster go-on " + v.ID + "\n"
+	}
+	for _, way := range waysForward(v, op) {
+		hint += way + "\n"
+	}
+	return trimLine(hint)
+}
+
+func trimLine(s string) string {
+	for len(s) > 0 && s[len(s)-1] == '\n' {
+		s = s[:len(s)-1]
+	}
+	return s
+}

@@ -1,0 +1,177 @@
+package cluster
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func clusterWhyCommand(c *cli.Context) *cobra.Command {
+	var f app.WaitingFilter
+	cmd := &cobra.Command{
+		Use:   "why ID|NAME",
+		Short: "Say why a cluster is not further: what its steps wait for",
+		Long: "Say why a cluster is not further: for every step that waits, what it waits for and its place in the queue. Reasons that\n" +
+			"many steps share are told once, with how many they are.",
+		Example: "  muster cluster why shop\n  muster cluster why shop --node n3",
+		Args:    cli.Exactly("ID|NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.Limit < 1 || f.Limit > 500 {
+				return cli.Usagef("--limit must be from 1 to 500, not %d", f.Limit)
+			}
+			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
+			if err != nil {
+				return err
+			}
+			w, err := cl.Waiting(cmd.Context(), v.ID, f)
+			if err != nil {
+				return err
+			}
+			return printWaiting(c, w)
+		},
+	}
+	cmd.Flags().StringVar(&f.Node, "node", "", "only steps of this `node`, such as n3")
+	cmd.Flags().StringVar(&f.Step, "step", "", "only this `step`, such as n3.app.start")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most so many `steps`, up to 500")
+	cmd.Flags().IntVar(&f.From, "from", 0, "only steps from this `number` of the plan on, as told at the end of a list")
+	return cmd
+}
+
+func printWaiting(c *cli.Context, w app.Waiting) error {
+	if c.JSON() {
+		return c.PrintJSON(w)
+	}
+	fmt.Fprintln(c.Stdout, w.Text)
+	if len(w.Groups) > 0 {
+		fmt.Fprintln(c.Stdout)
+		t := cli.NewTable("STEPS>", "WHY")
+		for _, g := range w.Groups {
+			t.Add(strconv.Itoa(g.Count), g.Text)
+		}
+		if err := t.Show(c); err != nil {
+			return err
+		}
+	}
+	if len(w.Steps) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.Stdout)
+	t := cli.NewTable("STEP", "STATE", "PLACE>", "WAITS FOR")
+	for _, s := range w.Steps {
+		place := "-"
+		if s.Position > 0 {
+			place = strconv.Itoa(s.Position)
+		}
+		t.Add(s.Step, string(s.State), place, s.Text)
+	}
+	if err := t.Show(c); err != nil || w.Next == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Stdout, "More:  muster cluster why %s --from %d\n", w.Cluster, w.Next)
+	return err
+}
+
+// QueueCommand tells admins what waits in their tenant.
+func QueueCommand(c *cli.Context) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "queue",
+		Short:   "Show what waits in the tenant, and why (for admins)",
+		Example: "  muster queue\n  muster queue --all-tenants   # for superadmins",
+		Args:    cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if all {
+				q, err := cl.Queues(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return printQueues(c, q, time.Now())
+			}
+			q, err := cl.Queue(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printQueue(c, q, time.Now())
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all-tenants", false, "of all tenants: which waits, why, since when, and what would help (for superadmins)")
+	c.ServerFlags(cmd.Flags())
+	return cmd
+}
+
+// printQueues prints what waits in all tenants, a line for each reason.
+func printQueues(c *cli.Context, q app.Queues, now time.Time) error {
+	if c.JSON() {
+		return c.PrintJSON(q)
+	}
+	fmt.Fprintln(c.Stdout, q.Text)
+	if len(q.Tenants) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.Stdout)
+	t := cli.NewTable("TENANT", "SINCE>", "OPERATIONS>", "RUNNING>", "QUEUED>", "SLOTS>", "STEPS>", "WHY", "WHAT WOULD HELP")
+	for _, one := range q.Tenants {
+		slots := "-"
+		if one.Slots >= 0 {
+			slots = strconv.Itoa(one.Slots)
+		}
+		head := []string{one.Tenant, cli.Span(now.Sub(one.Oldest)), strconv.Itoa(len(one.Operations) + one.More), strconv.Itoa(one.Running), strconv.Itoa(one.Queued), slots}
+		help := one.Help
+		if len(one.Groups) == 0 {
+			t.Add(append(head, "0", "", help)...)
+		}
+		for _, g := range one.Groups {
+			t.Add(append(head, strconv.Itoa(g.Count), g.Text, help)...)
+			head, help = make([]string, len(head)), ""
+		}
+	}
+	if err := t.Show(c); err != nil || q.More == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", cli.Plural(q.More, "more tenant"))
+	return err
+}
+
+func printQueue(c *cli.Context, q app.Queue, now time.Time) error {
+	if c.JSON() {
+		return c.PrintJSON(q)
+	}
+	fmt.Fprintln(c.Stdout, q.Text)
+	if len(q.Groups) > 0 {
+		fmt.Fprintln(c.Stdout)
+		t := cli.NewTable("STEPS>", "OLDEST>", "WHY")
+		for _, g := range q.Groups {
+			oldest := "-"
+			if !g.Oldest.IsZero() {
+				oldest = cli.Span(now.Sub(g.Oldest))
+			}
+			t.Add(strconv.Itoa(g.Count), oldest, g.Text)
+		}
+		if err := t.Show(c); err != nil {
+			return err
+		}
+	}
+	if len(q.Operations) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.Stdout)
+	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WHAT KEEPS IT")
+	for _, l := range q.Operations {
+		t.Add(l.Name, l.Kind.Words(), string(l.Status), cli.Span(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
+			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)
+	}
+	if err := t.Show(c); err != nil || q.More == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", cli.Plural(q.More, "more operation"))
+	return err
+}

@@ -1,0 +1,39 @@
+//go:build unix
+
+package database
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"muster/app"
+)
+
+// lockPatience is how long the lock of a server that was killed may live on in a child that it was just starting.
+const lockPatience = 2 * time.Second
+
+// LockDirectory makes sure that one process at a time uses a data directory. The lock goes with the process, however
+// it ends.
+func LockDirectory(dir string) (unlock func() error, err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	err = lockFile(f)
+	for began := time.Now(); err != nil && time.Since(began) < lockPatience; {
+		time.Sleep(20 * time.Millisecond)
+		err = lockFile(f)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, &app.Error{Code: app.EConflict, Reason: "data_locked", Message: "another server uses the data directory " + dir,
+			Hint: "Stop it first, or choose another directory with --data."}
+	}
+	return f.Close, nil
+}
+
+// lockFile locks an open file for as long as it is open, or says that another process has done so.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

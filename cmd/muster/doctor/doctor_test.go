@@ -1,0 +1,131 @@
+package doctor
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/server"
+	"muster/portal/oidc"
+)
+
+// certFiles writes a certificate for a name that ends at a time.
+func certFiles(t *testing.T, name string, until time.Time) server.TLSConfig {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: until.Add(-365 * server.Day), NotAfter: until}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, leaf, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := server.TLSConfig{Cert: filepath.Join(t.TempDir(), "cert.pem"), Key: filepath.Join(t.TempDir(), "key.pem")}
+	for file, block := range map[string]*pem.Block{c.Cert: {Type: "CERTIFICATE", Bytes: der}, c.Key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func wantChecked(t *testing.T, name string, got []checked, state, words string) {
+	t.Helper()
+	for _, c := range got {
+		if c.State == state && strings.Contains(c.Message, words) {
+			return
+		}
+	}
+	t.Errorf("%s: %+v, want %s with %q", name, got, state, words)
+}
+
+func TestDoctorLooksAtCertificates(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	look := func(until time.Time, public string) []checked {
+		d := &Doctor{now: func() time.Time { return now }, Config: server.Config{TLS: certFiles(t, "muster.example.org", until), SignIn: server.SignInConfig{URL: public}}}
+		return d.tls(t.Context())
+	}
+	wantChecked(t, "long valid", look(now.Add(90*server.Day), "https://muster.example.org"), checkOK, "valid for 90d")
+	wantChecked(t, "ends soon", look(now.Add(10*server.Day), ""), checkWarn, "ends in 10d")
+	wantChecked(t, "ended", look(now.Add(-time.Hour), ""), CheckFail, "ended 2026-03-01 11:00:00")
+	wantChecked(t, "another name", look(now.Add(90*server.Day), "https://other.example.org"), CheckFail, "is for muster.example.org")
+}
+
+func TestDoctorAsksIdentityProvidersAndSlack(t *testing.T) {
+	mux := http.NewServeMux()
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+	mux.HandleFunc("/good/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"issuer":"`+srv.URL+`/good"}`)
+	})
+	mux.HandleFunc("/other/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"issuer":"https://else.example"}`)
+	})
+	mux.HandleFunc("/auth.test", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer xoxb-good" {
+			_, _ = io.WriteString(w, `{"ok":false,"error":"invalid_auth"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"ok":true,"team":"Example"}`)
+	})
+	d := &Doctor{}
+	for name, state := range map[string]string{"good": checkOK, "other": CheckFail, "absent": CheckFail} {
+		d.Config.SignIn.Providers = []oidc.Config{{Name: name, Issuer: srv.URL + "/" + name}}
+		wantChecked(t, name, d.signIn(t.Context()), state, name)
+	}
+	d.Config.Slack = server.SlackConfig{Secret: "s", Token: "xoxb-good", API: srv.URL + "/"}
+	wantChecked(t, "the right token", d.slack(t.Context()), checkOK, "Example")
+	d.Config.Slack.Token = "xoxb-bad"
+	wantChecked(t, "another token", d.slack(t.Context()), CheckFail, "invalid_auth")
+}
+
+// A check that hangs costs its time and no more, and the words of all are without secrets.
+func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
+	hang := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
+	defer srv.Close()
+	defer close(hang)
+	d := &Doctor{now: time.Now, patience: 300 * time.Millisecond, server: srv.URL, where: filepath.Join(t.TempDir(), "none.db")}
+	d.Config = server.Config{Data: t.TempDir(), Listen: server.DefaultListen, Log: slog.New(slog.DiscardHandler), Env: func(name string) (string, bool) {
+		return map[string]string{"MUSTER_ADMIN_PASSWORD": "correct-horse"}[name], name == "MUSTER_ADMIN_PASSWORD"
+	}}
+	d.wrong = cli.Usagef("somebody said correct-horse")
+	began := time.Now()
+	all := d.look(t.Context())
+	if took := time.Since(began); took > 5*time.Minute {
+		t.Errorf("it took %s", took)
+	}
+	wantChecked(t, "a server that hangs", all, CheckFail, "not answer")
+	wantChecked(t, "a secret", all, CheckFail, "somebody said •••")
+}
+
+// TestDoctorWarnsOfPlainHTTP asks for a server that all hosts reach, without an address for people.
+func TestDoctorWarnsOfPlainHTTP(t *testing.T) {
+	d := &Doctor{Config: server.Config{Listen: "0.0.0.0:8420"}}
+	wantChecked(t, "plain HTTP to all hosts", d.address(t.Context()), checkWarn, "anyone on the network can read passwords and tokens")
+	d.Config.Listen = server.DefaultListen
+	for _, c := range d.address(t.Context()) {
+		if c.State != checkOK {
+			t.Errorf("on this host only: %+v", c)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package families
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/cmd/muster/cli"
+)
+
+// CatalogFlag names the directories of a catalog.
+type CatalogFlag struct {
+	Dirs []string
+}
+
+func (f *CatalogFlag) Declare(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.Dirs, "catalog", "c", nil, "catalog `directory`; may be given again (default $MUSTER_CATALOG)")
+}
+
+// Directories gives those that were named, by flag or else in MUSTER_CATALOG.
+func (f *CatalogFlag) Directories() ([]string, error) {
+	dirs := f.Dirs
+	if len(dirs) == 0 {
+		dirs = slices.DeleteFunc(filepath.SplitList(os.Getenv("MUSTER_CATALOG")), func(dir string) bool { return dir == "" })
+	}
+	if len(dirs) == 0 {
+		return nil, cli.Usagef("no catalog is named").Hint("Name its directory with --catalog DIR, or set MUSTER_CATALOG.")
+	}
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err != nil {
+			return nil, cli.Usagef("the catalog cannot be read: %v", err)
+		} else if !info.IsDir() {
+			return nil, cli.Usagef("%s is not a directory", dir).Hint("A catalog is a directory with folders such as templates and services.")
+		}
+	}
+	return dirs, nil
+}
+
+// Load reads the catalog. Neither secrets nor clouds are needed to think about it, so providers are not checked.
+func (f *CatalogFlag) Load() (*app.Catalog, error) {
+	dirs, err := f.Directories()
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Load(catalog.Options{}, dirs...)
+}

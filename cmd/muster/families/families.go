@@ -1,0 +1,57 @@
+package families
+
+import (
+	"errors"
+	"strings"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/automators"
+	"muster/automators/shell"
+	"muster/providers"
+)
+
+// All are what clouds and tools there are in this binary.
+func All() app.Families {
+	return app.Families{Providers: providers.Descriptors(), Automators: automators.Descriptors()}
+}
+
+// CatalogOptions are what a catalog is checked against: the families as they stand in this binary. Env looks up the
+// variables that providers' settings name; nil where there are no secrets at hand.
+func CatalogOptions(env func(string) (string, bool)) catalog.Options {
+	return catalog.Options{
+		Env:           env,
+		ProviderTypes: providers.Names(), ProviderTypesLeftOut: providers.LeftOut,
+		CheckProvider: func(spec app.ProviderSpec) error {
+			err := providers.Check(spec)
+			var e *app.Error
+			if !errors.As(err, &e) {
+				return err
+			}
+			inner := *e // the catalog knows the setting by its bare name
+			inner.Field = strings.TrimPrefix(e.Field, "settings.")
+			return &inner
+		},
+		CheckExtra:  providers.CheckExtra,
+		Automators:  automators.Names(),
+		CheckAction: automators.Check, CheckScript: shell.Syntax,
+		CheckResources: func(automator string, refs []app.ResourceRef) error {
+			return app.CheckRefs(automators.ResourceTypes(automator), automator, refs)
+		},
+	}
+}
+
+// ResourceKinds are the types of resources that members of the families declare.
+func ResourceKinds() (all []app.ResourceTypes) {
+	for _, name := range automators.Names() {
+		if types := automators.ResourceTypes(name); len(types) > 0 {
+			all = append(all, app.ResourceTypes{Family: app.ForAutomator, Member: name, Types: types})
+		}
+	}
+	for _, d := range providers.Descriptors() {
+		if len(d.ResourceTypes) > 0 {
+			all = append(all, app.ResourceTypes{Family: app.ForProvider, Member: d.Name, Types: d.ResourceTypes})
+		}
+	}
+	return all
+}

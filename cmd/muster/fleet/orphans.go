@@ -1,0 +1,170 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func OrphansCommand(c *cli.Context) *cobra.Command {
+	var (
+		gone, yes    bool
+		remove, keep string
+		mode         string
+	)
+	cmd := &cobra.Command{
+		Use:   "orphans",
+		Short: "List orphaned machines with age and cost; delete or keep them",
+		Long: "List machines that carry this installation's tag and belong to no cluster. The server compares each account with\n" +
+			"what it knows every ten minutes. It deletes by itself, when it has seen them twice, machines whose node was given back and\n" +
+			"duplicates, a few at a time. It never deletes by itself what it has never heard of. Only admins may ask.",
+		Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			chosen := 0
+			for _, s := range []string{remove, keep, mode} {
+				if s != "" {
+					chosen++
+				}
+			}
+			if chosen > 1 {
+				return cli.Usagef("--delete, --keep and --mode are for one at a time")
+			}
+			if remove != "" && !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			switch {
+			case remove != "":
+				return orphanDelete(cmd.Context(), c, cl, remove, yes)
+			case keep != "":
+				o, err := cl.DecideOrphan(cmd.Context(), keep, app.DecideKeep)
+				return orphanDecided(c, o, err, "is kept")
+			case mode != "":
+				if err := cl.SetOrphanMode(cmd.Context(), app.OrphanMode(mode)); err != nil {
+					return err
+				}
+			}
+			r, err := cl.Orphans(cmd.Context(), gone)
+			if err != nil {
+				return err
+			}
+			return printOrphans(c, r)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&gone, "gone", false, "also those that went within the last thirty days")
+	flags.StringVar(&remove, "delete", "", "have the orphan with this `ID` deleted, whatever kind it is of")
+	flags.StringVar(&keep, "keep", "", "have the orphan with this `ID` left alone")
+	flags.StringVar(&mode, "mode", "", "what happens by itself: off, report or delete")
+	flags.BoolVarP(&yes, "yes", "y", false, "with --delete: do not ask")
+	c.ServerFlags(flags)
+	return cmd
+}
+
+func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string, yes bool) error {
+	if !yes {
+		r, err := cl.Orphans(ctx, false)
+		if err != nil {
+			return err
+		}
+		what := "orphan " + id
+		for _, o := range r.Orphans {
+			if o.ID == id {
+				what = fmt.Sprintf("machine %s of %s (%s, %s)", o.Machine, o.Provider, cli.FirstOf(o.Cluster, "no cluster"), o.Kind)
+			}
+		}
+		fmt.Fprintf(c.Stderr, "Delete %s? [y/N] ", what)
+		answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // an end without a word is a no
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
+		}
+	}
+	o, err := cl.DecideOrphan(ctx, id, app.DecideDelete)
+	return orphanDecided(c, o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
+}
+
+func orphanDecided(c *cli.Context, o app.Orphan, err error, what string) error {
+	if err != nil {
+		return err
+	}
+	if c.JSON() {
+		return c.PrintJSON(o)
+	}
+	_, err = fmt.Fprintf(c.Stdout, "Machine %s of %s %s.\n", o.Machine, o.Provider, what)
+	return err
+}
+
+func printOrphans(c *cli.Context, r app.OrphanReport) error {
+	if c.JSON() {
+		return c.PrintJSON(r)
+	}
+	now := time.Now()
+	switch {
+	case len(r.Orphans) == 0 && r.Unlisted > 0:
+		fmt.Fprintf(c.Stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", cli.Plural(r.Unlisted, "account"))
+	case len(r.Orphans) == 0:
+		fmt.Fprintln(c.Stdout, "No orphaned machines.")
+	default:
+		t := cli.NewTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
+		for _, o := range r.Orphans {
+			t.Add(o.ID, o.Provider, o.Machine, cli.FirstOf(o.Cluster, "-"), cli.FirstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), cli.Money(o.Cost), orphanState(o, now))
+		}
+		if err := t.Show(c); err != nil {
+			return err
+		}
+	}
+	if r.Mode != "" {
+		fmt.Fprintf(c.Stdout, "\nAutomatic cleanup: %s\n", r.Mode)
+	}
+	for _, a := range r.Accounts {
+		if a.Unlisted() {
+			fmt.Fprintf(c.Stdout, "%s: %s; tried %s ago\n", a.Provider, a.Error, cli.Span(now.Sub(a.EndedAt)))
+			continue
+		}
+		line := fmt.Sprintf("%s: %s, %s", a.Provider, cli.Plural(a.Machines, "machine"), cli.Plural(a.Orphans, "orphan"))
+		if !a.EndedAt.IsZero() {
+			line += ", looked at " + cli.Span(now.Sub(a.EndedAt)) + " ago"
+		}
+		if a.HeldBack > 0 {
+			line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
+		}
+		if a.Error != "" {
+			line += "; " + a.Error
+		}
+		fmt.Fprintln(c.Stdout, line)
+	}
+	return nil
+}
+
+func orphanAge(o app.Orphan, now time.Time) string {
+	if o.MadeAt.IsZero() {
+		return ">" + cli.Span(now.Sub(o.FirstSeen))
+	}
+	return cli.Span(now.Sub(o.MadeAt))
+}
+
+func orphanState(o app.Orphan, now time.Time) string {
+	state := string(o.State)
+	switch {
+	case o.State == app.OrphanDue && o.DeleteAt.After(now):
+		state = "deleted in " + cli.Span(o.DeleteAt.Sub(now))
+	case o.State == app.OrphanDue:
+		state = "deleted in the next pass"
+	case o.State == app.OrphanGone:
+		state = "gone since " + cli.Span(now.Sub(o.GoneAt))
+	}
+	if o.Error != "" {
+		state += ": " + o.Error
+	}
+	return state
+}

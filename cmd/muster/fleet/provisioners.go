@@ -1,0 +1,174 @@
+package fleet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func ProvisionersCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "provisioners", Short: "List who carries out steps", Args: cli.AtMost(0), RunE: func(cmd *cobra.Command, _ []string) error {
+		cl, err := c.Connect()
+		if err != nil {
+			return err
+		}
+		all, err := cl.Provisioners(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return printProvisioners(c, all)
+	},
+	}
+	c.ServerFlags(cmd.Flags())
+	return cmd
+}
+
+// ProvisionerListCommand is ProvisionersCommand where people look for it too: every other noun has a list.
+func ProvisionerListCommand(c *cli.Context) *cobra.Command {
+	cmd := ProvisionersCommand(c)
+	cmd.Use, cmd.Aliases, cmd.Short = "list", []string{"ls"}, cmd.Short+"; the same as `muster provisioners`"
+	return cmd
+}
+
+func printProvisioners(c *cli.Context, all []app.Provisioner) error {
+	if c.JSON() {
+		return c.PrintJSON(map[string][]app.Provisioner{"provisioners": all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.Stdout, "No provisioners. Run the server with --workers, or `muster provisioner` on any host.")
+		return err
+	}
+	t := cli.NewTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "HEARD>", "VERSION")
+	for _, p := range all {
+		var tenants []string
+		for _, s := range p.Tenants {
+			tenants = append(tenants, fmt.Sprintf("%s=%d", s.Tenant, s.Slots))
+		}
+		heard := cli.Span(time.Since(p.SeenAt))
+		if strings.HasPrefix(p.ID, app.LocalPrefix) && p.State.Alive() {
+			heard = "-" // the server's own
+		}
+		t.Add(p.Name, p.ID, string(p.State), app.TagText(p.Tags), fmt.Sprint(p.Used()), fmt.Sprint(p.Slots), strings.Join(tenants, " "), heard, p.Version)
+	}
+	return t.Show(c)
+}
+
+func ProvisionerDrainCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "drain NAME",
+		Short: "Let a provisioner end what it has, and then itself",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			n, err := cl.DrainProvisioner(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]int{"draining": n})
+			}
+			_, err = fmt.Fprintf(c.Stdout, "%s: %s draining.\n", args[0], cli.Plural(n, "provisioner"))
+			return err
+		},
+	}
+	c.ServerFlags(cmd.Flags())
+	return cmd
+}
+
+func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
+	var grant app.ProvisionerGrant
+	var tags cli.TagFlag
+	var everyTenant bool
+	create := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create a token with which provisioners register; it is shown once",
+		Long: "Create a token with which provisioners register, and say what they may do: the server gives them steps of those tenants only, and refuses\n" +
+			"other tags and more slots than the token allows. The token is shown once.",
+		Example: "  muster provisioner token create lab --for-tenant acme --tag region=eu --slots 64",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case everyTenant && len(grant.Tenants) > 0:
+				return cli.Usagef("--for-tenant and --all-tenants exclude each other")
+			case everyTenant:
+				grant.Tenants = []string{app.AllTenants}
+			case len(grant.Tenants) == 0:
+				return cli.Usagef("a token must say for which tenants it is").Hint("Name them with --for-tenant, or say --all-tenants.")
+			}
+			grant.Tags = tags
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			token, err := cl.CreateProvisionerToken(cmd.Context(), args[0], grant)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"name": args[0], "token": token})
+			}
+			_, err = fmt.Fprintln(c.Stdout, token)
+			return err
+		},
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens of provisioners",
+		Args:  cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.ProvisionerTokens(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string][]app.ProvisionerToken{"tokens": all})
+			}
+			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
+			for _, p := range all {
+				used := "never"
+				if !p.UsedAt.IsZero() {
+					used = cli.Span(time.Since(p.UsedAt)) + " ago"
+				}
+				tags := cli.Dash(app.TagText(p.Tags))
+				if p.AnyTags {
+					tags = "any"
+				}
+				t.Add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), app.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, cli.Span(time.Since(p.CreatedAt)), used)
+			}
+			return t.Show(c)
+		},
+	}
+	revoke := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "End a token, all that registered with it, and their workers",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			return cl.RevokeProvisionerToken(cmd.Context(), args[0])
+		},
+	}
+	create.Flags().StringArrayVar(&grant.Tenants, "for-tenant", nil, "`tenant` whose steps its provisioners may carry out; may be repeated")
+	create.Flags().BoolVar(&everyTenant, "all-tenants", false, "let its provisioners carry out the steps of every tenant")
+	create.Flags().Var(&tags, "tag", "`NAME=VALUE` that its provisioners may have; may be repeated")
+	create.Flags().IntVar(&grant.Slots, "slots", 0, "`steps` that all of its provisioners together may carry out at the same time (default 1,000)")
+	for _, sub := range []*cobra.Command{create, list, revoke} {
+		c.ServerFlags(sub.Flags())
+	}
+	return cli.Family("token", "Tokens with which provisioners register", create, list, revoke)
+}

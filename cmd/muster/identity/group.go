@@ -1,0 +1,92 @@
+package identity
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func GroupCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("group", "List, save and delete groups of users (admins)", groupListCommand(c), groupSaveCommand(c), groupDeleteCommand(c))
+}
+
+func groupListCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the groups of the tenant", Args: cli.AtMost(0)}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		all, err := cl.Groups(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.Group{"groups": all})
+		}
+		t := cli.NewTable("NAME", "MEMBERS", "ABOUT")
+		for _, g := range all {
+			t.Add(g.Name, cli.FirstOf(membersText(g), "-"), cli.FirstOf(g.About, "-"))
+		}
+		return t.Show(c)
+	})
+}
+
+// membersText names the members; a source stands behind those who come from elsewhere.
+func membersText(g app.Group) string {
+	var names []string
+	for _, m := range g.Members {
+		name := m.User
+		if !m.Here {
+			name += " (" + strings.Join(m.Sources, ", ") + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func groupSaveCommand(c *cli.Context) *cobra.Command {
+	change := app.GroupChange{}
+	var about string
+	var members []string
+	cmd := &cobra.Command{
+		Use:     "save NAME",
+		Short:   "Make a group, or change one",
+		Example: "  muster group save data --about \"The data team\" --add ada --add bob",
+		Args:    cli.Exactly("NAME"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&about, "about", "", "what it is, in a `line`")
+	flags.StringSliceVar(&members, "members", nil, "all `users` that are put into it here, separated by commas; \"\" for none")
+	flags.StringSliceVar(&change.Add, "add", nil, "`user` to put into it; may be repeated")
+	flags.StringSliceVar(&change.Remove, "remove", nil, "`user` to take out of it; may be repeated")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		change.Name = args[0]
+		if flags.Changed("about") {
+			change.About = &about
+		}
+		if flags.Changed("members") {
+			change.Members = &members
+		}
+		g, err := cl.SaveGroup(ctx, change)
+		if err != nil {
+			return err
+		}
+		return c.Say(g, "Group %s: %s", g.Name, cli.FirstOf(membersText(g), "no members"))
+	})
+}
+
+func groupDeleteCommand(c *cli.Context) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a group; its members stay", Args: cli.Exactly("NAME")}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		if err := c.Sure(yes, "Delete the group "+args[0]); err != nil {
+			return err
+		}
+		if err := cl.DeleteGroup(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.Say(map[string]string{"deleted": args[0]}, "Group %s is deleted.", args[0])
+	})
+}

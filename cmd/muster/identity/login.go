@@ -1,0 +1,239 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	rest "muster/portal/client"
+)
+
+func LoginCommand(c *cli.Context) *cobra.Command {
+	var p cli.Profile
+	var name, file string
+	var typed bool
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:   "login [SERVER]",
+		Short: "Sign in to a server, and keep it as a profile",
+		Long: "Sign in to a server, and keep it as a profile. You are shown an address and a code; you say yes in a browser, on any host, and\n" +
+			"the command gets an API token of your own, which ends after 90 days and which your page Account shows. With --token or\n" +
+			"--token-file a token that you have is kept instead. Without SERVER it is that of the profile.",
+		Example: "  muster login https://muster.example.com\n  muster login https://muster.example.com --token-file token.txt --profile prod",
+		Args:    cli.AtMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, _, err := cli.ReadProfiles()
+			if err != nil {
+				return err
+			}
+			if name == "" {
+				name = cli.FirstOf(os.Getenv("MUSTER_PROFILE"), all.Current, "default")
+				if len(args) > 0 {
+					name = nameFor(&all, args[0])
+				}
+			}
+			old := cli.Profile{}
+			if all.Profiles[name] != nil {
+				old = *all.Profiles[name]
+			}
+			p.Server = old.Server
+			if len(args) > 0 {
+				p.Server = strings.TrimSuffix(args[0], "/")
+			}
+			if p.Server == "" {
+				return cli.Usagef("SERVER is missing").Hint("Name it once, as in: muster login https://muster.example.com")
+			}
+			if old.Server == p.Server {
+				p.CA, p.Tenant = cli.FirstOf(p.CA, old.CA), cli.FirstOf(p.Tenant, old.Tenant)
+			}
+			if err := (&cli.Profiles{}).Set(name, p); err != nil {
+				return err
+			}
+			var wanted []app.Scope
+			for _, s := range scopes {
+				wanted = append(wanted, app.Scope(s))
+			}
+			return login(cmd.Context(), c, name, p, old, file, typed, wanted)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&name, "profile", "", "`name` to keep it under (default: that of the server's host, or the one in use)")
+	flags.BoolVar(&typed, "token", false, "read a token that you have from standard input")
+	flags.StringVar(&file, "token-file", "", "`file` that holds a token that you have, - for standard input")
+	flags.StringVar(&p.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
+	flags.StringVar(&p.Tenant, "tenant", "", "act in this `tenant` (superadmins)")
+	flags.StringSliceVar(&scopes, "scope", nil, "ask for this `scope` besides read: cluster, approve or admin; may be repeated (default cluster)")
+	cmd.MarkFlagsMutuallyExclusive("token", "token-file")
+	return cmd
+}
+
+// nameFor gives the name of the profile that has a server, or a new one after its host.
+func nameFor(all *cli.Profiles, server string) string {
+	server = strings.TrimSuffix(server, "/")
+	if p := all.Profiles[all.Current]; p != nil && p.Server == server {
+		return all.Current
+	}
+	for name, p := range all.Profiles {
+		if p.Server == server {
+			return name
+		}
+	}
+	u, err := url.Parse(server)
+	if err != nil || !cli.ProfileName.MatchString(strings.ToLower(u.Hostname())) {
+		return "default"
+	}
+	name := strings.ToLower(u.Hostname())
+	if all.Profiles[name] != nil { // the same host with another port
+		name += "-" + cli.FirstOf(u.Port(), u.Scheme)
+	}
+	return name
+}
+
+func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile, file string, typed bool, wanted []app.Scope) error {
+	cl, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA})
+	if err != nil {
+		return err
+	}
+	switch {
+	case typed || file != "":
+		if typed && cli.IsTerminal(c.Stdin) {
+			fmt.Fprintln(c.Stderr, "Paste the token, and end with Ctrl-D on a line of its own. It is shown as you type; --token-file does not show it.")
+		}
+		p.Token, err = readToken(c, cli.FirstOf(file, "-"))
+	default:
+		p.Token, err = byDevice(ctx, c, cl, p.Server, wanted)
+	}
+	if err != nil {
+		return err
+	}
+	in, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
+	if err != nil {
+		return err
+	}
+	if _, err := in.Templates(ctx); err != nil { // what every token may read
+		return err
+	}
+	err = cli.ChangeProfiles(func(all *cli.Profiles) error {
+		all.Current = name
+		return all.Set(name, p)
+	})
+	if err != nil {
+		return err
+	}
+	if old.Token != "" && old.Token != p.Token && old.Server == p.Server && file == "" && !typed {
+		// The one that it replaces would go on holding where nobody looks for it. That it cannot be ended keeps nobody from working.
+		if before, err := cli.NewClient(rest.Settings{URL: old.Server, CA: old.CA, Token: old.Token}); err == nil {
+			_, _ = before.EndToken(ctx)
+		}
+	}
+	return c.Say(map[string]string{"profile": name, "server": p.Server}, "You are signed in to %s. The profile %s is in use.", p.Server, name)
+}
+
+// byDevice has a person say yes in a browser, and gives the token.
+func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	codes, err := cl.StartDevice(ctx, host[:min(len(host), 64)], wanted)
+	if err != nil {
+		return "", err
+	}
+	address := server + codes.Path
+	fmt.Fprintf(c.Stderr, "Open this in a browser, on any host:  %s?code=%s\nor type the code there yourself:       %s\n", address, url.QueryEscape(codes.UserCode), codes.UserCode)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(codes.ExpiresIn)*time.Second)
+	defer cancel()
+	over := &app.Error{Code: app.ETimeout, Reason: "expired_token", Message: "nobody has answered in time; the code is over", Hint: "Start again: muster login " + server}
+	pause := time.Duration(max(codes.Interval, 1)) * time.Second
+	patient := &cli.Patient{Client: &cli.Client{Client: cl}, Limit: c.Patience, Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}
+	for {
+		select {
+		case <-ctx.Done():
+			if ctx.Err() == context.DeadlineExceeded {
+				return "", over
+			}
+			return "", ctx.Err()
+		case <-time.After(loginPace(c, pause)):
+		}
+		var m rest.MadeToken
+		var said error
+		err := patient.Try(ctx, func(ctx context.Context) error {
+			m, said = cl.PollDevice(ctx, codes.DeviceCode)
+			if said != nil && app.AsError(said).Reason == "slow_down" {
+				return nil
+			}
+			return said
+		})
+		if said == nil && err == nil {
+			return m.Secret, nil
+		}
+		switch app.AsError(said).Reason {
+		case "authorization_pending":
+		case "slow_down":
+			pause += 5 * time.Second // as RFC 8628 has it
+		case "access_denied":
+			return "", &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "somebody said no in the browser"}
+		case "expired_token":
+			return "", over
+		default:
+			return "", firstError(err, said)
+		}
+	}
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loginPace is how long to wait between two looks for the answer; tests do not.
+func loginPace(c *cli.Context, d time.Duration) time.Duration {
+	if c.Hurry {
+		return time.Millisecond
+	}
+	return d
+}
+
+func LogoutCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "logout", Short: "End the token of a profile at the server, and forget it here", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			name, p, err := c.Profile()
+			if err != nil {
+				return err
+			}
+			if p.Token == "" {
+				return &app.Error{Code: app.ENotFound, Message: "you are not signed in", Hint: "See: muster profile list"}
+			}
+			cl, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
+			if err != nil {
+				return err
+			}
+			// One that the server does not take any more is as good as ended.
+			if _, err := cl.EndToken(cmd.Context()); err != nil && app.CodeOf(err) != app.EUnauthorized {
+				return err
+			}
+			err = cli.ChangeProfiles(func(all *cli.Profiles) error {
+				p.Token = ""
+				return all.Set(name, p)
+			})
+			if err != nil {
+				return err
+			}
+			return c.Say(map[string]string{"profile": name}, "You are signed out of %s; its token is ended.", p.Server)
+		},
+	}
+	cmd.Flags().StringVar(&c.ProfileName, "profile", "", "`name` of the profile (default $MUSTER_PROFILE, or the one in use)")
+	return cmd
+}

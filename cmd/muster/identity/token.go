@@ -1,0 +1,103 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func TokenCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("token", "List, make and revoke API tokens", tokenListCommand(c), tokenCreateCommand(c), tokenRevokeCommand(c))
+}
+
+func tokenListCommand(c *cli.Context) *cobra.Command {
+	var user string
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: cli.AtMost(0)}
+	cmd.Flags().StringVar(&user, "user", "", "only those of this `user`")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		all, err := cl.Tokens(ctx, user)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.Token{"tokens": all})
+		}
+		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
+		for _, k := range all {
+			t.Add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), cli.Since(k.UsedAt), cli.FirstOf(k.UsedFrom, "-"))
+		}
+		return t.Show(c)
+	})
+}
+
+func scopesText(k app.Token) string {
+	if len(k.Scopes) == 0 {
+		return "all"
+	}
+	var words []string
+	for _, s := range k.Scopes {
+		words = append(words, string(s))
+	}
+	return strings.Join(words, " ")
+}
+
+func tokenEnds(k app.Token) string {
+	switch now := time.Now(); {
+	case k.ExpiresAt.IsZero():
+		return "never"
+	case k.Expired(now):
+		return "expired"
+	default:
+		return "in " + cli.Span(k.ExpiresAt.Sub(now))
+	}
+}
+
+func tokenCreateCommand(c *cli.Context) *cobra.Command {
+	var n app.NewAPIToken
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:   "create LABEL",
+		Short: "Make an API token; it is shown once",
+		Long: "Make an API token of your own, or as an admin one of a robot. Every token may read; scopes add more: cluster, approve, admin.\n" +
+			"With a token no other token is made, but with the one that a server leaves for clients on its own host, and with the scope\n" +
+			"admin those of robots. Tokens with the scopes approve and admin are made at the portal only.",
+		Example: "  muster token create nightly-build --user ci --scope cluster --days 365",
+		Args:    cli.Exactly("LABEL"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&n.User, "user", "", "`robot` whose token it is")
+	flags.StringSliceVar(&scopes, "scope", nil, "`scope` besides read; may be repeated")
+	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("how many `days` it holds, at most %d (default %d)", app.MostDays, app.TokenDays))
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		n.Label = args[0]
+		for _, s := range scopes {
+			n.Scopes = append(n.Scopes, app.Scope(s))
+		}
+		m, err := cl.CreateToken(ctx, n)
+		if err != nil {
+			return err
+		}
+		return c.Say(m, "%s", m.Secret)
+	})
+}
+
+func tokenRevokeCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "revoke ID", Short: "End an API token at once", Args: cli.Exactly("ID")}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil || id < 1 {
+			return cli.Usagef("%q is not the number of a token", args[0]).Hint("`muster token list` shows the numbers.")
+		}
+		if err := cl.RevokeToken(ctx, id); err != nil {
+			return err
+		}
+		return c.Say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)
+	})
+}

@@ -1,0 +1,107 @@
+package offline
+
+import (
+	"bufio"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/planner"
+)
+
+func PlanCommand(c *cli.Context) *cobra.Command {
+	var q question
+	cmd := &cobra.Command{
+		Use:   "plan --catalog DIR --template T --size N",
+		Short: "Show every step that making a cluster takes, and what each waits for",
+		Long: "Show every step that making a cluster takes, and what each waits for. Nothing is made.\n\n" +
+			"--format dot draws the plan for Graphviz. Where no layout exists, the exit code is 3.",
+		Example: "  muster plan --catalog examples/catalog --template web --size 3\n" +
+			"  muster plan --catalog examples/catalog --template web --size 3 --format dot | dot -Tsvg > plan.svg",
+		Args:        cli.AtMost(0),
+		Annotations: map[string]string{cli.AnnotationFormats: "dot"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			catalog, layout, err := q.solve(cmd)
+			if err != nil {
+				return err
+			}
+			plan, err := planner.New().Plan(planRequest(catalog, q.layout.Request.Template, layout))
+			if err != nil {
+				return err
+			}
+			switch c.Format {
+			case "json":
+				return printSteps(c, plan)
+			case "dot":
+				return planner.Dot(c.Stdout, plan)
+			}
+			return planner.Text(c.Stdout, plan)
+		},
+	}
+	q.declare(cmd)
+	return cmd
+}
+
+// planRequest asks for the plan of a create.
+func planRequest(catalog *app.Catalog, template string, layout app.Layout) app.PlanRequest {
+	r := app.PlanRequest{
+		Kind:     app.OperationCreate,
+		Nodes:    app.PlanNodes(layout),
+		Services: map[string]*app.Service{},
+	}
+	if t := catalog.Templates[template]; t != nil {
+		r.Config = t.Defaults.Config
+	}
+	for _, g := range layout.Groups {
+		for _, s := range g.Services {
+			r.Services[s] = catalog.Services[s]
+		}
+	}
+	return r
+}
+
+// stepJSON is one step in the answer of plan; it keeps its form. Needs are ids of steps that act.
+type stepJSON struct {
+	ID      string   `json:"id"`
+	Node    string   `json:"node"`
+	Action  string   `json:"action"`
+	Service string   `json:"service"`
+	Needs   []string `json:"needs"`
+}
+
+// printSteps writes a plan as JSON, step by step: with joins written out, a plan of thousands of nodes is far larger than
+// the plan itself.
+func printSteps(c *cli.Context, p app.Plan) error {
+	c.Printed = true
+	w := bufio.NewWriterSize(c.Stdout, 64<<10)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	separator := `{"steps":[` + "\n"
+	for i, s := range p.Steps {
+		if s.Join {
+			continue
+		}
+		_, _ = w.WriteString(separator) // a bufio.Writer keeps its error until Flush
+		if err := enc.Encode(stepForm(p, i)); err != nil {
+			return err
+		}
+		separator = ","
+	}
+	if separator != "," {
+		_, _ = w.WriteString(separator)
+	}
+	_, _ = w.WriteString("]}\n")
+	return w.Flush()
+}
+
+// stepForm gives step i, with the ids of the steps that it really waits for.
+func stepForm(p app.Plan, i int) stepJSON {
+	s := p.Steps[i]
+	form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}
+	for _, n := range p.NeedsOf(i) {
+		form.Needs = append(form.Needs, p.Steps[n].ID)
+	}
+	return form
+}

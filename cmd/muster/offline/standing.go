@@ -1,0 +1,174 @@
+package offline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// standing is a cluster as it stands, read from a file. Template and Provider are "" where the file does not say.
+type standing struct {
+	Template string
+	Provider string
+	Nodes    []app.StandingNode
+}
+
+// standingFile is what may be in such a file: the answer of solve (layout, or the nodes of a change) or of cluster show.
+type standingFile struct {
+	Template string           `json:"template"`
+	Provider string           `json:"provider"`
+	Layout   *[]app.NodeGroup `json:"layout"`
+	Nodes    *[]standingNode  `json:"nodes"`
+}
+
+// standingNode is a node in one of the forms. Nodes that are gone, or deleted, stand no more.
+type standingNode struct {
+	app.StandingNode
+	Gone   bool           `json:"gone"`
+	Status app.NodeStatus `json:"status"`
+}
+
+// maxStanding is how many nodes the groups of a file may make.
+const maxStanding = 1_000_000
+
+// readStanding reads what stands from a file, or from stdin where it is called "-".
+func readStanding(c *cli.Context, file string) (standing, error) {
+	var b []byte
+	var err error
+	name := file
+	if file == "-" {
+		name = "stdin"
+		b, err = io.ReadAll(c.Stdin)
+	} else {
+		b, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return standing{}, cli.Usagef("--from: %v", err)
+	}
+	s, err := parseStanding(b)
+	if err != nil {
+		return standing{}, cli.Usagef("--from: %s:%v", name, err).
+			Hint("It takes the JSON of `muster solve`, of `muster cluster show`, or a list of nodes: [{\"name\": \"n1\", \"hardware\": …, \"image\": …, \"services\": […]}].")
+	}
+	return s, nil
+}
+
+// parseStanding reads what stands. Errors begin with the place: "3:14: …", or " nodes[2] …".
+func parseStanding(b []byte) (standing, error) {
+	var f standingFile
+	var err error
+	if trimmed := bytes.TrimLeft(b, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
+		err = decodeAll(b, &f.Nodes)
+	} else {
+		err = decodeAll(b, &f)
+	}
+	switch {
+	case err != nil:
+		return standing{}, err
+	case f.Layout == nil && f.Nodes == nil:
+		return standing{}, errors.New(` there is neither "layout" nor "nodes"`)
+	}
+	s := standing{Template: f.Template, Provider: f.Provider}
+	if f.Nodes != nil {
+		s.Nodes, err = named(*f.Nodes)
+	} else {
+		s.Nodes, err = expanded(*f.Layout)
+	}
+	return s, err
+}
+
+// decodeAll decodes the one JSON value that b holds.
+func decodeAll(b []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	err := dec.Decode(v)
+	if err == nil {
+		if _, more := dec.Token(); more != io.EOF {
+			return fmt.Errorf("%s: there is something after the end of the JSON value", placeAt(b, dec.InputOffset()))
+		}
+		return nil
+	}
+	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), app.GoWords(syntax))
+	case errors.As(err, &typed):
+		what := strings.ReplaceAll(typed.Field, "StandingNode.", "")
+		if what == "" {
+			what = "it"
+		}
+		return fmt.Errorf("%s: %s is a JSON %s, which does not fit there", placeAt(b, typed.Offset-1), what, typed.Value)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s: it ends before the JSON value does", placeAt(b, int64(len(b))))
+	}
+	return fmt.Errorf(" %w", err)
+}
+
+// placeAt gives line:column, from 1, of the byte at an offset.
+func placeAt(b []byte, offset int64) string {
+	before := b[:max(0, min(offset, int64(len(b))))]
+	return fmt.Sprintf("%d:%d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
+}
+
+// expanded numbers the nodes of groups in their order.
+func expanded(groups []app.NodeGroup) (nodes []app.StandingNode, err error) {
+	for i, g := range groups {
+		switch {
+		case g.Count < 1:
+			return nil, fmt.Errorf(" layout[%d]: count is %d; a group has at least one node", i, g.Count)
+		case g.Count > maxStanding-len(nodes):
+			return nil, fmt.Errorf(" layout[%d]: that is more than %d nodes", i, maxStanding)
+		}
+		n := app.StandingNode{Name: "n", Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services}
+		if err := checkStanding(fmt.Sprintf("layout[%d]", i), &n); err != nil {
+			return nil, err
+		}
+		for range g.Count {
+			n.Name = app.NodeName(len(nodes) + 1)
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, nil
+}
+
+// named gives the nodes that stand.
+func named(all []standingNode) (nodes []app.StandingNode, err error) {
+	seen := map[string]int{}
+	for i, n := range all {
+		at := fmt.Sprintf("nodes[%d]", i)
+		if n.Gone || n.Status == app.NodeDeleted {
+			continue
+		}
+		if err := checkStanding(at, &n.StandingNode); err != nil {
+			return nil, err
+		}
+		if first, twice := seen[n.Name]; twice {
+			return nil, fmt.Errorf(" %s is called %s, like nodes[%d]", at, n.Name, first)
+		}
+		seen[n.Name] = i
+		nodes = append(nodes, n.StandingNode)
+	}
+	return nodes, nil
+}
+
+// checkStanding refuses a node without what every node has, and sorts its services.
+func checkStanding(at string, n *app.StandingNode) error {
+	for _, have := range []struct{ key, value string }{{"name", n.Name}, {"hardware", n.Hardware}, {"image", n.Image}} {
+		if have.value == "" {
+			return fmt.Errorf(" %s has no %s", at, have.key)
+		}
+	}
+	n.Services = slices.Sorted(slices.Values(n.Services))
+	if len(slices.Compact(slices.Clone(n.Services))) < len(n.Services) {
+		return fmt.Errorf(" %s names a service twice", at)
+	}
+	return nil
+}

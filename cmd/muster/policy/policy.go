@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/yamlfile"
+	"muster/cmd/muster/cli"
+)
+
+func Command(c *cli.Context) *cobra.Command {
+	return cli.Family("policy", "List, save, delete and try policies about requests", policyListCommand(c), policyShowCommand(c), policySaveCommand(c),
+		policyDeleteCommand(c), policyTryCommand(c), policyZoneCommand(c))
+}
+
+func policyListCommand(c *cli.Context) *cobra.Command {
+	var words bool
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: cli.AtMost(0)}
+	cmd.Flags().BoolVar(&words, "words", false, "list the words that expressions know instead")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		list, err := cl.Policies(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(list)
+		}
+		if words {
+			t := cli.NewTable("WORD", "TYPE", "WHAT IT IS")
+			for _, w := range list.Words {
+				t.Add(w.Name, w.Type, w.Text)
+			}
+			return t.Show(c)
+		}
+		t := cli.NewTable("ORDER>", "NAME", "EFFECT", "WHEN", "VERSION>", "BY")
+		for _, p := range list.Policies {
+			effect := string(p.Effect)
+			if !p.Enabled {
+				effect = "off (" + effect + ")"
+			}
+			t.Add(strconv.Itoa(p.Order), p.Name, effect, cli.FirstLine(p.When), strconv.Itoa(p.Version), p.SavedBy)
+		}
+		return t.Show(c)
+	})
+}
+
+func policyShowCommand(c *cli.Context) *cobra.Command {
+	var versions bool
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: cli.Exactly("NAME")}
+	cmd.Flags().BoolVar(&versions, "versions", false, "all of its versions, the newest first")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		all, err := cl.Policy(ctx, args[0])
+		switch {
+		case err != nil:
+			return err
+		case versions:
+			return c.PrintJSON(all)
+		case len(all) == 0 || all[0].Deleted:
+			return app.Errorf(app.ENotFound, "There is no policy %q.", args[0])
+		}
+		return c.PrintJSON(all[0])
+	})
+}
+
+// readPolicy reads a policy from a file, or from stdin where it is called "-".
+func readPolicy(c *cli.Context, file string) (p app.Policy, err error) {
+	var b []byte
+	if file == "-" {
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, 1<<20))
+	} else {
+		b, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return p, cli.Usagef("%v", err).Hint("Give the name of a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
+	}
+	p.Enabled = true
+	f := yamlfile.Parse(string(b))
+	switch {
+	case f.Empty:
+		f.Wrong(0, 0, "", "The file is empty.", "")
+	case f.Root != nil:
+		f.Read(f.Root, &p, "")
+	}
+	if err := f.Err(file, "policy"); err != nil {
+		return p, cli.Usagef("%s", err.Error()).Hint("%s", cli.FirstOf(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
+	}
+	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
+	return p, nil
+}
+
+func policySaveCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "save FILE", Short: "Save a policy from a JSON file, or - for stdin", Args: cli.Exactly("FILE"),
+		Long: "Save a policy from a JSON file, or - for stdin. Where the file has a version, it must be the current one; so a policy that\n" +
+			"somebody else has changed meanwhile is not overwritten. Lengths of time are in nanoseconds."}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		p, err := readPolicy(c, args[0])
+		if err != nil {
+			return err
+		}
+		if p, err = cl.SavePolicy(ctx, p); err != nil {
+			return err
+		}
+		return c.Say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
+	})
+}
+
+func policyDeleteCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a policy; its versions are kept", Args: cli.Exactly("NAME")}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		if err := cl.DeletePolicy(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.Say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
+	})
+}
+
+func policyTryCommand(c *cli.Context) *cobra.Command {
+	var t app.Try
+	cmd := &cobra.Command{Use: "try FILE", Short: "Say what a policy would have done to the requests of the past; nothing is saved", Args: cli.Exactly("FILE")}
+	cmd.Flags().IntVar(&t.Past, "past", 0, "on the newest so `many`, at most 1000 (default 200)")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		var err error
+		if t.Policy, err = readPolicy(c, args[0]); err != nil {
+			return err
+		}
+		trial, err := cl.TryPolicy(ctx, t)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(trial)
+		}
+		fmt.Fprintf(c.Stdout, "Of the %s of the past, %d would be decided otherwise.\n", cli.Plural(trial.Looked, "request"), trial.Otherwise)
+		if trial.Partial {
+			fmt.Fprintln(c.Stdout, "There was no time for all of them.")
+		}
+		if len(trial.Cases) == 0 {
+			return nil
+		}
+		table := cli.NewTable("REQUEST>", "BY", "WHAT", "NOW", "THEN")
+		for _, k := range trial.Cases {
+			table.Add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
+		}
+		return table.Show(c)
+	})
+}
+
+func policyZoneCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone by which policies tell weekday and hour", Args: cli.AtMost(1)}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		zone := ""
+		if len(args) == 1 {
+			zone = args[0]
+			if err := cl.SetPolicyZone(ctx, zone); err != nil {
+				return err
+			}
+		} else {
+			list, err := cl.Policies(ctx)
+			if err != nil {
+				return err
+			}
+			zone = list.TimeZone
+		}
+		return c.Say(map[string]string{"time_zone": zone}, "%s", zone)
+	})
+}

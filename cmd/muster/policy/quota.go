@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func QuotaCommand(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("quota", "Show and set what tenant, groups and users may have at most",
+		quotaListCommand(c), quotaSetCommand(c), quotaDeleteCommand(c), quotaLeftCommand(c))
+	cmd.Aliases = []string{"quotas"}
+	c.ServerFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+// quotaScope reads who a quota is for: tenant, each-user, group/NAME or user/NAME.
+func quotaScope(word string) (app.QuotaScope, string, error) {
+	scope, name, named := strings.Cut(word, "/")
+	switch {
+	case word == "tenant":
+		return app.QuotaTenant, "", nil
+	case word == "each-user" || word == "each_user":
+		return app.QuotaEachUser, "", nil
+	case named && name != "" && (scope == "group" || scope == "user"):
+		return app.QuotaScope(scope), name, nil
+	}
+	return "", "", cli.Usagef("%q is nobody who can have a quota", word).Hint("Say tenant, each-user, group/NAME or user/NAME.")
+}
+
+func quotaWord(scope app.QuotaScope, name string) string {
+	switch scope {
+	case app.QuotaTenant:
+		return "tenant"
+	case app.QuotaEachUser:
+		if name == "" {
+			return "each-user"
+		}
+		return "each-user (" + name + ")"
+	}
+	return string(scope) + "/" + name
+}
+
+func quotaListCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List quotas with how much of each is used",
+		Args:  cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.Quotas(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(all)
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(c.Stdout, "Nothing is limited.")
+				return nil
+			}
+			t := cli.NewTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "PER HOUR>", "PER MONTH>")
+			for _, q := range all {
+				row := []string{quotaWord(q.Scope, q.Name)}
+				for _, m := range app.Measures {
+					cell := "-"
+					if limit, is := q.Limits.Of(m); is {
+						cell = figure(q.Used.Of(m)) + " of " + figure(limit)
+					}
+					row = append(row, cell)
+				}
+				t.Add(row...)
+			}
+			return t.Show(c)
+		},
+	}
+}
+
+// figure writes whole numbers as such, and others with two digits.
+func figure(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
+}
+
+func quotaSetCommand(c *cli.Context) *cobra.Command {
+	values := map[app.Measure]*float64{}
+	names := map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes", app.MeasureCPU: "cpu",
+		app.MeasurePerHour: "per-hour", app.MeasurePerMonth: "per-month"}
+	cmd := &cobra.Command{
+		Use:   "set tenant|each-user|group/NAME|user/NAME",
+		Short: "Set a quota in place of the one that was there; what is not named is not limited",
+		Long: "Set a quota in place of the one that was there; what is not named is not limited. Setting less than is used takes nothing\n" +
+			"away: it only stops what is new. That of the tenant is for superadmins to set.",
+		Args: cli.Exactly("WHO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q := app.Quota{}
+			var err error
+			if q.Scope, q.Name, err = quotaScope(args[0]); err != nil {
+				return err
+			}
+			for _, m := range app.Measures {
+				if cmd.Flags().Changed(names[m]) {
+					q.Limits = q.Limits.With(m, *values[m])
+				}
+			}
+			if q.Limits.None() {
+				return cli.Usagef("say what is limited").Hint("For example: muster quota set %s --nodes 20", args[0])
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			u, err := cl.SetQuota(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(u)
+			}
+			fmt.Fprintf(c.Stdout, "The quota of %s is set.\n", quotaWord(u.Scope, u.Name))
+			for _, m := range app.Measures {
+				if limit, is := u.Limits.Of(m); is && u.Used.Of(m) > limit {
+					fmt.Fprintf(c.Stdout, "%s of %s %s are used already: nothing new is accepted until some is given back.\n", figure(u.Used.Of(m)), figure(limit), names[m])
+				}
+			}
+			return nil
+		},
+	}
+	for _, m := range app.Measures {
+		values[m] = cmd.Flags().Float64(names[m], 0, "at most so much: "+map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes",
+			app.MeasureCPU: "cores", app.MeasurePerHour: "money per hour", app.MeasurePerMonth: "money per month of the calendar, in UTC"}[m])
+	}
+	return cmd
+}
+
+func quotaDeleteCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete tenant|each-user|group/NAME|user/NAME",
+		Short: "Lift a quota",
+		Args:  cli.Exactly("WHO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			scope, name, err := quotaScope(args[0])
+			if err != nil {
+				return err
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if err := cl.DeleteQuota(cmd.Context(), scope, name); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"lifted": quotaWord(scope, name)})
+			}
+			_, err = fmt.Fprintf(c.Stdout, "The quota of %s is lifted.\n", quotaWord(scope, name))
+			return err
+		},
+	}
+}
+
+func quotaLeftCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use:   "left",
+		Short: "Show what is left for you, and by which limit",
+		Args:  cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			var left app.QuotaLeft
+			if err := cl.CallInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(left)
+			}
+			if len(left.Lines) == 0 {
+				fmt.Fprintln(c.Stdout, "Nothing is limited for you.")
+				return nil
+			}
+			t := cli.NewTable("WHAT", "BY", "LIMIT>", "USED>", "LEFT>")
+			for _, l := range left.Lines {
+				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
+			}
+			return t.Show(c)
+		},
+	}
+}

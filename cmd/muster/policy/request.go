@@ -1,0 +1,266 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/cluster"
+)
+
+func RequestCommand(c *cli.Context) *cobra.Command {
+	return cli.Family("request", "List what was asked for; approve, deny, confirm or withdraw it", requestListCommand(c), requestShowCommand(c),
+		requestReviewCommand(c, "approve", "Approve a request", app.VerdictApprove),
+		requestReviewCommand(c, "deny", "Deny a request; one no is enough", app.VerdictDeny),
+		requestReviewCommand(c, "offer", "Approve a request with fewer nodes or a shorter lease; who asked has to confirm", app.VerdictConditions),
+		requestConfirmCommand(c), requestWithdrawCommand(c), requestBreakCommand(c))
+}
+
+// requestNumber reads the argument of a command about one request.
+func requestNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, cli.Usagef("%q is not the number of a request", text).Hint("See: muster request list")
+	}
+	return id, nil
+}
+
+func requestListCommand(c *cli.Context) *cobra.Command {
+	var mine, inbox bool
+	var f app.RequestFilter
+	var status string
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List requests, newest first", Args: cli.AtMost(0)}
+	flags := cmd.Flags()
+	flags.BoolVar(&mine, "mine", false, "only those that you asked for")
+	flags.BoolVar(&inbox, "inbox", false, "only those that wait for you")
+	flags.StringVar(&status, "status", "", "only those in this `state`: waiting, offered, accepted, refused, denied, expired, withdrawn")
+	flags.IntVar(&f.Limit, "limit", 0, "at most so `many` (default 100)")
+	flags.Int64Var(&f.Before, "before", 0, "only those with a smaller `number`")
+	cmd.MarkFlagsMutuallyExclusive("mine", "inbox")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		f.Status = app.RequestStatus(status)
+		switch {
+		case mine:
+			f.View = app.RequestsMine
+		case inbox:
+			f.View = app.RequestsInbox
+		}
+		list, err := cl.Requests(ctx, f)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(map[string][]app.Request{"requests": list})
+		}
+		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "ASKED", "STATUS")
+		for _, r := range list {
+			t.Add(strconv.FormatInt(r.ID, 10), cli.FirstOf(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
+				r.Requester, cli.Span(time.Since(r.AskedAt))+" ago", requestState(r))
+		}
+		return t.Show(c)
+	})
+}
+
+// requestState says how a request stands.
+func requestState(r app.Request) string {
+	switch {
+	case r.Status == app.RequestWaiting:
+		return "waits for " + cli.RequestNeeds(r)
+	case r.Status == app.RequestAccepted && r.Broken:
+		return "accepted, glass broken"
+	}
+	return string(r.Status)
+}
+
+func requestShowCommand(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "show NUMBER", Short: "Show a request: what it comes to, what policies said, who approved", Args: cli.Exactly("NUMBER")}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := requestNumber(args[0])
+		if err != nil {
+			return err
+		}
+		r, err := cl.Request(ctx, id)
+		if err != nil {
+			return err
+		}
+		return printRequest(c, r)
+	})
+}
+
+func printRequest(c *cli.Context, r app.Request) error {
+	if c.JSON() {
+		return c.PrintJSON(r)
+	}
+	line := func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(c.Stdout, "%-12s%s\n", name, text)
+		}
+	}
+	line("Request", "%d, %s", r.ID, requestState(r))
+	line("Asked", "by %s, %s ago: %s", r.Requester, cli.Span(time.Since(r.AskedAt)), r.Title())
+	line("Cluster", "%s", r.Cluster)
+	printTerms(c, line, r.Terms)
+	for _, s := range r.Decision.Said {
+		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
+	}
+	for _, ch := range r.Decision.Changes {
+		line("Changed", "the lease, from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cli.FirstOf(ch.Reason, ch.Policy))
+	}
+	for _, n := range r.Needs {
+		line("Approvals", "%d of %s; so far: %s", len(n.Approved), n.Words(), cli.FirstOf(strings.Join(n.Approved, ", "), "nobody"))
+	}
+	for _, v := range r.Reviews {
+		line("Review", "%s: %s %s", v.Who, v.Verdict, v.Reason)
+	}
+	if o := r.Offer; o != nil {
+		line("Offer", "by %s: %s", o.By, o.Reason)
+		printTerms(c, line, o.Terms)
+		fmt.Fprintf(c.Stdout, "\nTake it:  muster request confirm %d\n", r.ID)
+	}
+	line("Message", "%s", r.Message)
+	if r.Status.Open() {
+		line("Expires", "in %s", cli.Span(time.Until(r.ExpiresAt)))
+	}
+	return nil
+}
+
+func printTerms(c *cli.Context, line func(name, format string, args ...any), t app.Terms) {
+	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", cli.Plural(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
+	for _, g := range t.Layout.Groups {
+		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
+	}
+	if a := t.Amended; a != nil {
+		line("  before", "%s, %s an hour", cli.Plural(a.Before.Nodes, "node"), cli.Money(a.Before.CostPerHour))
+		for _, effect := range a.Effects {
+			line("", "%s", effect)
+		}
+		for _, v := range a.Changes {
+			line("  value", "%s: %s -> %s", v.Path, cli.FirstOf(v.Before, "(nothing)"), cli.FirstOf(v.After, "(nothing)"))
+		}
+		for _, note := range a.Notes {
+			line("  note", "%s", note)
+		}
+	}
+}
+
+func requestReviewCommand(c *cli.Context, name, short string, verdict app.Verdict) *cobra.Command {
+	var reason, lease, hash string
+	var conditions app.Conditions
+	cmd := &cobra.Command{Use: name + " NUMBER", Short: short, Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`; told to who asked")
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is shown now)")
+	if verdict == app.VerdictConditions {
+		cmd.Flags().IntVarP(&conditions.Size, "size", "n", 0, "`number` of nodes, fewer than asked for")
+		cmd.Flags().StringVar(&lease, "lease", "", "shorter `time` than asked for, such as 8h or 7d")
+	}
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := requestNumber(args[0])
+		if err != nil {
+			return err
+		}
+		if d, err := cluster.ParseLease(lease); err != nil {
+			return err
+		} else if d != nil {
+			conditions.Lease = *d
+		}
+		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
+			return err
+		}
+		r, err := cl.Review(ctx, id, app.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
+		if err != nil {
+			return err
+		}
+		return c.Say(r, "Request %d: %s%s", r.ID, requestState(r), toCluster(r))
+	})
+}
+
+// planShown shows a request on stderr, and gives the hash of the plan that it is about: what is said is about what was shown.
+func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, hash string, offer bool) (string, error) {
+	if hash != "" {
+		return hash, nil
+	}
+	r, err := cl.Request(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	t := r.Terms
+	if offer && r.Offer != nil {
+		t = r.Offer.Terms
+	}
+	fmt.Fprintf(c.Stderr, "%s, by %s: %s, lease %s, %s an hour, plan %.10s\n", r.Title(), r.Requester, cli.Plural(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease),
+		cli.PriceOf(t.Layout), t.PlanHash)
+	return t.PlanHash, nil
+}
+
+func toCluster(r app.Request) string {
+	if r.Cluster == "" {
+		return ""
+	}
+	return "\nFollow it:  muster cluster logs " + r.Cluster + " -f"
+}
+
+func requestConfirmCommand(c *cli.Context) *cobra.Command {
+	var hash string
+	cmd := &cobra.Command{Use: "confirm NUMBER", Short: "Take what was offered to you", Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is offered now)")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := requestNumber(args[0])
+		if err != nil {
+			return err
+		}
+		if hash, err = planShown(ctx, c, cl, id, hash, true); err != nil {
+			return err
+		}
+		r, err := cl.RequestAct(ctx, id, "confirm", map[string]string{"plan_hash": hash})
+		if err != nil {
+			return err
+		}
+		return c.Say(r, "Request %d: %s%s", r.ID, requestState(r), toCluster(r))
+	})
+}
+
+func requestWithdrawCommand(c *cli.Context) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{Use: "withdraw NUMBER", Short: "Withdraw a request, or turn an offer down", Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := requestNumber(args[0])
+		if err != nil {
+			return err
+		}
+		r, err := cl.RequestAct(ctx, id, "withdraw", map[string]string{"reason": reason})
+		if err != nil {
+			return err
+		}
+		return c.Say(r, "Request %d: %s", r.ID, requestState(r))
+	})
+}
+
+func requestBreakCommand(c *cli.Context) *cobra.Command {
+	var reason, hash string
+	cmd := &cobra.Command{Use: "break-glass NUMBER --reason TEXT", Short: "Let a request run at once, without approvals; this raises an alarm",
+		Long: "Let a request run at once, without approvals. Everybody concerned is told your name and reason.\n" +
+			"It takes a fresh proof that it is you, which tokens cannot give: do it in the portal.", Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "what the `emergency` is; at least 10 letters")
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is shown now)")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
+		id, err := requestNumber(args[0])
+		if err != nil {
+			return err
+		}
+		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
+			return err
+		}
+		r, err := cl.RequestAct(ctx, id, "break-glass", map[string]string{"plan_hash": hash, "reason": reason})
+		if err != nil {
+			return err
+		}
+		return c.Say(r, "Request %d: %s%s", r.ID, requestState(r), toCluster(r))
+	})
+}

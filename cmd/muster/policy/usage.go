@@ -1,0 +1,81 @@
+package policy
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+func UsageCommand(c *cli.Context) *cobra.Command {
+	var from, to, by, step string
+	var csv, all bool
+	cmd := &cobra.Command{
+		Use:   "usage",
+		Short: "Show what was used, and what it cost",
+		Long: "Show node hours, core hours and cost, from how long machines really stood and at the price of when they were made. Days, weeks\n" +
+			"(from Monday) and months are those of the calendar in UTC. Users see their own, and with --by tenant the sums of the tenant.",
+		Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := url.Values{}
+			for key, value := range map[string]string{"from": from, "to": to, "by": by, "step": step} {
+				if value != "" {
+					q.Set(key, value)
+				}
+			}
+			if all {
+				q.Set("all", "true")
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			u, err := cl.Usage(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			switch {
+			case csv:
+				_, err := c.Bytes().Write(u.CSV())
+				return err
+			case c.JSON():
+				return c.PrintJSON(u)
+			}
+			return printUsage(c, u)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&from, "from", "", "`moment` or day to begin with (default: the beginning of this month)")
+	flags.StringVar(&to, "to", "", "`moment` or day to end with, the whole day (default: now)")
+	flags.StringVar(&by, "by", "", "what to add up by: none, tenant, user, template, provider, hardware or cluster")
+	flags.StringVar(&step, "step", "", "for each: none, hour, day, week or month")
+	flags.BoolVar(&csv, "csv", false, "as CSV")
+	flags.BoolVar(&all, "all", false, "of all tenants, for superadmins")
+	c.ServerFlags(flags)
+	return cmd
+}
+
+func printUsage(c *cli.Context, u app.Usage) error {
+	if len(u.Lines) == 0 {
+		fmt.Fprintln(c.Stdout, "No machine stood in that time.")
+		return nil
+	}
+	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
+	t := cli.NewTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
+	for _, l := range u.Lines {
+		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cli.FirstOf(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
+	}
+	t.Add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), cli.Money(u.Total.Cost))
+	if err := t.Show(c); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "\nFrom %s to %s UTC.\n", u.From.UTC().Format(time.DateTime), u.To.UTC().Format(time.DateTime))
+	if u.Total.Unpriced > 0 {
+		fmt.Fprintf(c.Stdout, "The price of %s node hours is not known; they count as free.\n", hours(u.Total.Unpriced))
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/jobs"
+	"muster/providers"
+)
+
+// AccountDesk asks the accounts that this process has opened.
+type AccountDesk struct {
+	Providers jobs.Providers
+	elsewhere func(app.ProviderSpec) bool
+}
+
+var _ app.Accounts = AccountDesk{}
+
+// madeElsewhere tells of accounts whose machines are on the hosts of provisioners, and not on this one.
+func (s *Server) madeElsewhere(p app.ProviderSpec) bool { return s.Workers == 0 && p.Type == "sandbox" }
+
+func (a AccountDesk) here(p app.ProviderSpec) error {
+	if !a.elsewhere(p) {
+		return nil
+	}
+	return &app.Error{Code: app.EInvalid, Reason: "elsewhere", Message: "The machines of provider " + p.Name + " are made on the hosts of provisioners, and this server carries out nothing itself, so it cannot look.",
+		Hint: "Start a small cluster there, or run the server with --workers."}
+}
+
+// CheckAccount implements app.Accounts.
+func (a AccountDesk) CheckAccount(ctx context.Context, spec app.ProviderSpec, needs app.AccountNeeds) ([]app.Finding, error) {
+	if err := a.here(spec); err != nil {
+		return nil, err
+	}
+	p, err := a.Providers.Provider(ctx, spec)
+	if err != nil {
+		return []app.Finding{providers.Finding(err)}, nil
+	}
+	checker, ok := p.(app.AccountChecker) // what the family opens can always look
+	if !ok {
+		return nil, app.Errorf(app.EInternal, "provider %s cannot be looked at", spec.Name)
+	}
+	findings, err := checker.CheckAccount(ctx, needs)
+	if err != nil && ctx.Err() == nil {
+		return []app.Finding{providers.Finding(err)}, nil
+	}
+	return findings, err
+}
+
+// Offers implements app.Accounts.
+func (a AccountDesk) Offers(ctx context.Context, spec app.ProviderSpec) (app.Offers, error) {
+	if err := a.here(spec); err != nil {
+		return app.Offers{}, err
+	}
+	p, err := a.Providers.Provider(ctx, spec)
+	if err != nil {
+		return app.Offers{}, err
+	}
+	o, ok := p.(app.Offerer) // what the family opens always is one
+	if !ok {
+		return app.Offers{}, app.Errorf(app.EInternal, "provider %s cannot be asked", spec.Name)
+	}
+	offers, err := o.Offers(ctx)
+	if err == nil && len(offers.Flavors)+len(offers.Images)+len(offers.Zones) == 0 {
+		err = &app.Error{Code: app.EInvalid, Reason: "no_offers", Message: "Providers of type " + spec.Type + " do not tell what they can make.",
+			Hint: "Flavors and images are typed by hand there."}
+	}
+	return offers, err
+}

@@ -1,0 +1,50 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"time"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/observe/metrics"
+)
+
+// observe begins to count and to trace what this server does. It comes once store and queue are open.
+func (s *Server) observe() error {
+	questions := append(s.Store.Gaugings(s.Observe.Tenants, s.TenantSlots), app.Gauging{Name: "redis", Metrics: []*app.Metric{app.LevelQueueUp},
+		Read: func(ctx context.Context) ([]app.Reading, error) {
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			defer cancel()
+			up := app.Reading{Metric: app.LevelQueueUp, Value: 1}
+			if s.queue.Ping(ctx) != nil {
+				up.Value = 0
+			}
+			return []app.Reading{up}, nil
+		}})
+	s.metrics = metrics.New(metrics.Config{Version: cli.VersionName(), Go: runtime.Version(), Gaugings: questions})
+	tracer, end, err := s.Observe.tracer("muster-server", s.id, s.Log)
+	if err != nil {
+		return err
+	}
+	s.tracer = tracer
+	s.onClose(end)
+	return nil
+}
+
+// showSides opens the listeners beside the main one.
+func (s *Server) showSides() error {
+	sides, err := OpenSides(s.Observe, s.metrics, s.Log)
+	if err != nil {
+		return err
+	}
+	s.Sides = sides
+	s.onClose(sides.Close)
+	return nil
+}
+
+// patternOf names the one route that a handler is for.
+func patternOf(pattern string) func(*http.Request) string {
+	return func(*http.Request) string { return pattern }
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/jobs"
+)
+
+// TenantAccounts opens providers for what looks after accounts as a whole. Where a provider's settings refer to secrets, each
+// tenant has an account of its own there, and what is given stands for all of them.
+type TenantAccounts struct {
+	Set     *ProviderSet
+	Tenants func(context.Context) ([]string, error)
+	// Resolve puts a tenant's secrets into settings; EInvalid where it does not have them.
+	Resolve func(ctx context.Context, tenant string, spec app.ProviderSpec) (app.ProviderSpec, error)
+}
+
+var _ jobs.Providers = TenantAccounts{}
+
+// Provider implements jobs.Providers. A tenant without the secrets can have no machine there: none is deleted while a cluster
+// needs it.
+func (t TenantAccounts) Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error) {
+	if !spec.HasSecrets() {
+		return t.Set.Provider(ctx, spec)
+	}
+	if spec.Tenant != "" {
+		own, err := t.Resolve(ctx, spec.Tenant, spec)
+		if err != nil {
+			return nil, err
+		}
+		return t.Set.Provider(ctx, own)
+	}
+	names, err := t.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := accounts{}
+	for _, name := range names {
+		own, err := t.Resolve(ctx, name, spec)
+		if app.CodeOf(err) == app.EInvalid {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p, err := t.Set.Provider(ctx, own)
+		if err != nil {
+			return nil, err // part of the truth would be taken for the whole
+		}
+		all[name] = p
+	}
+	return all, nil
+}
+
+// accounts are those of several tenants with one provider, by tenant.
+type accounts map[string]app.Provider
+
+var (
+	_ app.Provider   = accounts{}
+	_ app.LateLister = accounts{}
+)
+
+// Create implements app.Provider.
+func (a accounts) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+	if p := a[spec.Tags[app.TagTenant]]; p != nil {
+		return p.Create(ctx, spec)
+	}
+	return app.Machine{}, app.Errorf(app.EInvalid, "Tenant %q has no account with this provider.", spec.Tags[app.TagTenant])
+}
+
+// Describe implements app.Provider.
+func (a accounts) Describe(ctx context.Context, id string) (app.Machine, error) {
+	_, m, err := a.find(ctx, id)
+	return m, err
+}
+
+// find gives the account that has a machine; ENotFound only where every account has said so.
+func (a accounts) find(ctx context.Context, id string) (app.Provider, app.Machine, error) {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		m, err := a[name].Describe(ctx, id)
+		if err == nil {
+			return a[name], m, nil
+		}
+		if app.CodeOf(err) != app.ENotFound {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, app.Machine{}, errors.Join(errs...)
+	}
+	return nil, app.Machine{}, app.Errorf(app.ENotFound, "There is no machine %q.", id)
+}
+
+// List implements app.Provider. Tenants may share an account: a machine is listed once.
+func (a accounts) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+	all, seen := []app.Machine{}, map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if t := tags[app.TagTenant]; t != "" && t != name {
+			continue
+		}
+		list, err := a[name].List(ctx, tags)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			if !seen[m.ID] {
+				seen[m.ID] = true
+				all = append(all, m)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Delete implements app.Provider.
+func (a accounts) Delete(ctx context.Context, id string) error {
+	p, _, err := a.find(ctx, id)
+	switch {
+	case app.CodeOf(err) == app.ENotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	return p.Delete(ctx, id)
+}
+
+// ListsLate implements app.LateLister.
+func (a accounts) ListsLate() (late time.Duration) {
+	for _, p := range a {
+		late = max(late, app.ListsLate(p))
+	}
+	return late
+}

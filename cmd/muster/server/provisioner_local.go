@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"os"
+
+	"muster/app"
+	"muster/automators"
+	"muster/cmd/muster/cli"
+	"muster/jobs"
+)
+
+// tools opens every automator.
+func tools() (map[string]app.Automator, error) {
+	all := map[string]app.Automator{}
+	for _, name := range automators.Names() {
+		a, err := automators.New(name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = a
+	}
+	return all, nil
+}
+
+// runWorkers is the provisioner inside this server: it runs a worker for each tenant that it is given, in this process.
+func (s *Server) runWorkers(ctx context.Context) error {
+	automators, err := tools()
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	p := &jobs.Provisioner{
+		Registration: app.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
+		Server:       s.App.LocalRegistry(s.LocalWorkers(), s.alone()),
+		Log:          s.Log,
+		OnRegister:   func(app.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
+	}
+	cache := resourceCache(s.Data, int64(s.Resources.Cache), s.Log)
+	p.Start = func(r app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
+		c := s.App.CoordinatorOf(r.ID, o.Tenant)
+		return jobs.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
+			Providers: s.Providers, Guard: s.guard().DialContext, Automators: automators, Log: s.Log, Resources: cache,
+			Meter: s.metrics, Tracer: s.tracer}, c.(app.WorkWaiter))
+	}
+	return p.Run(ctx)
+}
+
+// workforce are the workers inside this server.
+type workforce struct {
+	stop   context.CancelFunc
+	failed chan error
+	done   chan struct{}
+}
+
+// startWorkers starts them, where there shall be any, and waits until they are registered: what needs them is then accepted.
+func (s *Server) startWorkers(ctx context.Context) *workforce {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	w := &workforce{stop: stop, failed: make(chan error, 1), done: make(chan struct{})}
+	if s.Workers == 0 {
+		close(w.done)
+		return w
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(w.done)
+		defer close(ended)
+		if err := s.runWorkers(ctx); err != nil {
+			w.failed <- err
+		}
+	}()
+	select {
+	case <-s.registered:
+	case <-ended:
+	}
+	return w
+}
+
+// alone tells that no other server can be on the same database.
+func (s *Server) alone() bool { return s.Database == "" }
+
+// balance shares slots among tenants, of all provisioners.
+func (s *Server) balance(ctx context.Context) {
+	(&jobs.Balance{Balancer: &app.Balancer{App: s.App, Most: s.TenantSlots, Alone: s.alone()}, Store: s.Store, Log: s.Log}).Run(ctx)
+}

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/app/store/blob"
+	"muster/cmd/muster/cli"
+	"muster/jobs"
+)
+
+// resourceConfig says where a server keeps resources, and how much of them.
+type resourceConfig struct {
+	URL      string // "": in the data directory
+	File     byteSize
+	Tenant   byteSize
+	Cache    byteSize // of workers in this process
+	GitFiles bool
+}
+
+func (r *resourceConfig) declare(cmd *cobra.Command) {
+	r.File, r.Tenant, r.Cache = app.DefaultFileLimit, app.DefaultStoreLimit, defaultResourceCache
+	cmd.Flags().StringVar(&r.URL, "blob", "", "`URL` of the place for contents of resources, s3://, gs:// or azblob:// (default $MUSTER_BLOB_URL, or the data directory)")
+	cmd.Flags().Var(&r.File, "resource-limit", "most `bytes` of one version of a resource, such as 500MiB; 0: no limit")
+	cmd.Flags().Var(&r.Tenant, "resource-quota", "most `bytes` of all resources of a tenant, such as 50GiB; 0: no limit")
+	cmd.Flags().Var(&r.Cache, "resource-cache", "`bytes` of resources that the workers of this process keep on disk")
+	cmd.Flags().BoolVar(&r.GitFiles, "resource-git-files", false, "let admins of tenants read git repositories that are directories of this host")
+}
+
+// check completes and refuses. The environment counts where a flag does not say.
+func (r *resourceConfig) check() error {
+	r.URL = cli.FirstOf(r.URL, os.Getenv("MUSTER_BLOB_URL"))
+	if r.Cache < 1<<20 {
+		return cli.Usagef("--resource-cache must be a MiB at least")
+	}
+	return nil
+}
+
+func (r *resourceConfig) limits() app.ResourceLimits {
+	return app.ResourceLimits{File: int64(r.File), Tenant: int64(r.Tenant)}
+}
+
+// defaultResourceCache is how much of resources a host with workers keeps.
+const defaultResourceCache = 10 << 30
+
+// openBlobs opens the place for contents.
+func (s *Server) openBlobs(ctx context.Context) (app.BlobStore, error) {
+	dir := filepath.Join(s.Data, "resources")
+	guard := s.guard()
+	b, err := blob.Open(ctx, blob.Config{URL: s.Resources.URL, Dir: filepath.Join(dir, "blobs"), Spool: filepath.Join(dir, "spool"),
+		Git: blob.GitOptions{Check: guard.CheckURL, Dial: guard.Dial, Files: s.Resources.GitFiles,
+			CA: os.Getenv("SSL_CERT_FILE")}}) // whom this process itself trusts
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(b.Close)
+	return b, nil
+}
+
+// byteSize is a flag for a number of bytes: 500MiB, 2GB, 1048576.
+type byteSize int64
+
+var byteUnits = []struct {
+	name string
+	size int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"bytes", 1}, {"B", 1}, {"", 1}}
+
+// Set implements pflag.Value.
+func (b *byteSize) Set(s string) error {
+	text := strings.TrimSpace(s)
+	for _, u := range byteUnits {
+		if n := len(text) - len(u.name); n >= 0 && strings.EqualFold(text[n:], u.name) {
+			f, err := strconv.ParseFloat(strings.TrimSpace(text[:n]), 64)
+			if err != nil || f < 0 || f*float64(u.size) > 1<<60 {
+				break
+			}
+			*b = byteSize(f * float64(u.size))
+			return nil
+		}
+	}
+	return cli.Usagef("%q is not a number of bytes", s).Hint("It looks like 500MiB, 2GB or 1048576.")
+}
+
+// String implements pflag.Value.
+func (b *byteSize) String() string { return strings.ReplaceAll(app.Bytes(int64(*b)), " ", "") }
+
+// Type implements pflag.Value.
+func (b *byteSize) Type() string { return "bytes" }
+
+// resourceCache is where workers of a host keep contents.
+func resourceCache(data string, limit int64, log *slog.Logger) *jobs.ResourceCache {
+	if limit <= 0 {
+		limit = defaultResourceCache
+	}
+	return &jobs.ResourceCache{Dir: filepath.Join(data, "resource-cache"), Limit: limit, Log: log}
+}

@@ -1,0 +1,11 @@
+//go:build !small
+
+package server
+
+import (
+	"muster/portal"
+	"muster/portal/securitykey"
+)
+
+// SecurityKeys are second factors that this binary can check.
+func SecurityKeys() portal.SecurityKeys { return securitykey.Keys{} }

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// TestSettingsHoldNoSecret gives a server secrets at every place where it takes one, and looks for them in what it tells.
+func TestSettingsHoldNoSecret(t *testing.T) {
+	env := map[string]string{"DATABASE_URL": "postgres://muster:hunter2@db.example/muster?password=hunter2", "REDIS_URL": "rediss://:hunter2@redis.example:6379/0"}
+	for _, e := range Environment {
+		if e.Secret {
+			env[e.Name] = "hunter2"
+		}
+	}
+	env["MUSTER_PUBLIC_URL"] = "https://muster.example"
+	cmd := ServeCommand(&cli.Context{})
+	if err := cmd.ParseFlags([]string{"--workers", "3", "--hooks-proxy", "http://me:hunter2@proxy.example:3128"}); err != nil {
+		t.Fatal(err)
+	}
+	all := settingsOf(cmd, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	b, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), "hunter2") {
+		t.Errorf("a secret is told: %s", b)
+	}
+	by := map[string]app.Setting{}
+	for _, s := range all {
+		if _, twice := by[s.Name]; twice || s.About == "" {
+			t.Errorf("%s is there twice, or says nothing: %+v", s.Name, s)
+		}
+		by[s.Name] = s
+	}
+	for name, want := range map[string]app.Setting{
+		"--workers":         {Value: "3", From: "flag", Default: "16", Set: true},
+		"--tenant-slots":    {Value: "0", From: "default", Default: "0"},
+		"--hooks-proxy":     {Value: "http://…@proxy.example:3128", From: "flag", Set: true},
+		"--public-url":      {From: "environment, MUSTER_PUBLIC_URL"},
+		"DATABASE_URL":      {Value: "postgres://…@db.example/muster?…", From: "environment", Set: true},
+		"REDIS_URL":         {Value: "rediss://…@redis.example:6379/0", From: "environment", Set: true},
+		"MUSTER_SECRET_KEY": {Secret: true, From: "environment", Set: true},
+		"SLACK_CLIENT_ID":   {From: "default"},
+	} {
+		got := by[name]
+		if got.Name == "" || got.Value != want.Value || got.From != want.From || got.Default != want.Default || got.Set != want.Set || got.Secret != want.Secret {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}

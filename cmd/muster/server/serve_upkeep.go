@@ -1,0 +1,51 @@
+package server
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/jobs"
+)
+
+// upkeepConfig says what the server does by itself after a time.
+type upkeepConfig struct {
+	LeaseGrace time.Duration // 0: a day; see app.Deps
+	EventsDays int           // 0: for ever
+	LogsDays   int           // after the operation has ended; 0: for ever
+}
+
+const (
+	defaultEventsDays = 90
+	defaultLogsDays   = 30
+	mostDays          = 36500
+	Day               = 24 * time.Hour
+)
+
+func (u *upkeepConfig) declare(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&u.LeaseGrace, "lease-grace", app.DefaultLeaseGrace,
+		"for how `long` a deletion may stay paused after the cluster's lease has ended, before it goes on by itself")
+	cmd.Flags().IntVar(&u.EventsDays, "events-days", defaultEventsDays, "for how many `days` the events of clusters are kept; 0: for ever")
+	cmd.Flags().IntVar(&u.LogsDays, "logs-days", defaultLogsDays,
+		"for how many `days` logs are kept after their operation has ended; 0: for ever")
+}
+
+func (u *upkeepConfig) check() error {
+	if u.LeaseGrace < time.Minute {
+		return cli.Usagef("--lease-grace must be a minute at least, not %s", u.LeaseGrace)
+	}
+	for flag, days := range map[string]int{"--events-days": u.EventsDays, "--logs-days": u.LogsDays} {
+		if days < 0 || days > mostDays {
+			return cli.Usagef("%s must be from 0 to %d, not %d", flag, mostDays, days).Hint("0 keeps them for ever.")
+		}
+	}
+	return nil
+}
+
+// retention forgets what has been kept for long enough.
+func (s *Server) retention() *jobs.Retention {
+	u := s.Upkeep
+	return &jobs.Retention{Store: s.Store, Events: time.Duration(u.EventsDays) * Day, Logs: time.Duration(u.LogsDays) * Day, Log: s.Log, Now: time.Now}
+}

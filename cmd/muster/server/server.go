@@ -1,0 +1,119 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// Command is what superadmins ask a running server about itself.
+func Command(c *cli.Context) *cobra.Command {
+	cmd := &cobra.Command{Use: "server", Short: "Look at the running server"}
+	cmd.AddCommand(serverSettingsCommand(c), serverProvidersCommand(c), serverReadyCommand(c))
+	return cmd
+}
+
+func serverSettingsCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use: "settings", Short: "Tell how the server is set up, and what it leans on", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			var f app.ServerFacts
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/settings", nil, nil, &f); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(f)
+			}
+			leads := "no"
+			if f.Leads {
+				leads = "yes"
+			}
+			redis := f.Redis
+			if f.RedisDown != "" {
+				redis += " (does not answer: " + f.RedisDown + ")"
+			}
+			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nup for    %s\nleads     %s\ndatabase  %s, migration %d, clock %s ahead\nqueue     %s\n\n",
+				f.Server, f.Version, f.Go, cli.Span(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
+			t := cli.NewTable("SETTING", "VALUE", "FROM", "WHAT IT DOES")
+			for _, s := range f.Settings {
+				t.Add(s.Name, settingWords(s), s.From, s.About)
+			}
+			return t.Show(c)
+		},
+	}
+}
+
+func settingWords(s app.Setting) string {
+	switch {
+	case s.Secret && s.Set:
+		return "set, secret"
+	case s.Value == "":
+		return "-"
+	}
+	return s.Value
+}
+
+func serverProvidersCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{
+		Use: "providers", Short: "Tell how provider accounts are to work with: calls, errors, what their rate leaves", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Providers []app.ProviderHealth `json:"providers"`
+			}
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/provider-health", nil, nil, &out); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(out)
+			}
+			now := time.Now()
+			ago := func(t time.Time) string {
+				if t.IsZero() {
+					return "-"
+				}
+				return cli.Span(now.Sub(t)) + " ago"
+			}
+			t := cli.NewTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "LEFT>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
+			for _, p := range out.Providers {
+				all, _ := p.Calls()
+				left, throttled := "-", "-"
+				if p.Rate.Limited() && p.Known {
+					left = fmt.Sprintf("%.0f of %d", p.Left, p.Rate.Burst)
+				}
+				if p.Throttled > 0 {
+					throttled = "for " + cli.Span(p.Throttled)
+				}
+				t.Add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), cli.FirstOf(p.LastError, "-"))
+			}
+			return t.Show(c)
+		},
+	}
+}
+
+// failedWords says how many calls failed by code, as in "3 timeout, 1 transient".
+func failedWords(by map[app.Code]int) string {
+	var words []string
+	for code, n := range by {
+		if code != "" {
+			words = append(words, fmt.Sprintf("%d %s", n, code))
+		}
+	}
+	slices.Sort(words)
+	return cli.FirstOf(strings.Join(words, ", "), "-")
+}

@@ -1,0 +1,231 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+	"muster/portal"
+	"muster/portal/oidc"
+)
+
+// signInFlags are what is said on the command line of how people come in.
+type signInFlags struct{ file, url, proxies string }
+
+func (f *signInFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.url, "public-url", "", "`URL` at which people reach the portal, where a proxy stands before it (default $MUSTER_PUBLIC_URL)")
+	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers at which people may sign in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
+	cmd.Flags().StringVar(&f.proxies, "trusted-proxies", "",
+		"`CIDR,…` of proxies that are believed when they say whom they ask for (default $MUSTER_TRUSTED_PROXIES; none: nobody is)")
+}
+
+// SignInConfig is how people come in, as plain values.
+type SignInConfig struct {
+	URL       string
+	Proxies   []netip.Prefix
+	Providers []oidc.Config
+}
+
+// read reads flags, environment and the file that they name, and the secrets that the file names.
+func (f signInFlags) read(env func(string) (string, bool)) (c SignInConfig, err error) {
+	of := func(flag, name string) string {
+		v, _ := env(name)
+		return strings.TrimSpace(cli.FirstOf(flag, v))
+	}
+	if c.URL, err = publicURL(of(f.url, "MUSTER_PUBLIC_URL")); err != nil {
+		return c, err
+	}
+	if c.Proxies, err = trustedProxies(of(f.proxies, "MUSTER_TRUSTED_PROXIES")); err != nil {
+		return c, err
+	}
+	if file := of(f.file, "MUSTER_SIGN_IN"); file != "" {
+		c.Providers, err = readSignIn(file, env)
+	}
+	return c, err
+}
+
+func publicURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", cli.Usagef("--public-url %q is not the address of a portal", text).Hint("Write for example https://muster.example.org; the portal has a host of its own.")
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
+
+func trustedProxies(text string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(part)
+		if err != nil {
+			a, e := netip.ParseAddr(part)
+			if e != nil {
+				return nil, cli.Usagef("--trusted-proxies: %q is not a network", part).Hint("Write for example 10.0.0.0/8,fd00::/8, or single addresses.")
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		if p.Bits() == 0 {
+			return nil, cli.Usagef("--trusted-proxies: %s is everybody, and then anybody could say to be anyone", part).Hint("Name the networks of your own proxies.")
+		}
+		all = append(all, p.Masked())
+	}
+	return all, nil
+}
+
+// signInFile is the form of the file.
+type signInFile struct {
+	Providers []struct {
+		Name             string   `yaml:"name"`
+		Label            string   `yaml:"label"`
+		Issuer           string   `yaml:"issuer"`
+		ClientID         string   `yaml:"client_id"`
+		ClientSecretEnv  string   `yaml:"client_secret_env"`
+		ClientSecretFile string   `yaml:"client_secret_file"`
+		Scopes           []string `yaml:"scopes"`
+		Claims           struct {
+			Name   string `yaml:"name"`
+			Email  string `yaml:"email"`
+			Groups string `yaml:"groups"`
+		} `yaml:"claims"`
+		Rules   []string `yaml:"rules"`
+		Default string   `yaml:"default"`
+		CAFile  string   `yaml:"ca_file"`
+	} `yaml:"providers"`
+}
+
+const maxSignInFile = 256 << 10
+
+// readSignIn reads the file of identity providers. Other files that it names are looked for beside it.
+func readSignIn(file string, env func(string) (string, bool)) ([]oidc.Config, error) {
+	bad := func(format string, args ...any) error {
+		return &app.Error{Code: app.EInvalid, Field: "sign-in", Message: file + ": " + fmt.Sprintf(format, args...), Hint: "docs/sign-in.md shows such a file."}
+	}
+	r, err := os.Open(file)
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	defer r.Close()
+	var f signInFile
+	d := yaml.NewDecoder(io.LimitReader(r, maxSignInFile))
+	d.KnownFields(true)
+	if err := d.Decode(&f); err != nil {
+		return nil, bad("%v", err)
+	}
+	var all []oidc.Config
+	seen := map[string]bool{}
+	for _, p := range f.Providers {
+		if seen[p.Name] {
+			return nil, bad("there are two providers called %q", p.Name)
+		}
+		seen[p.Name] = true
+		c := oidc.Config{Name: p.Name, Label: p.Label, Issuer: p.Issuer, ClientID: p.ClientID, Scopes: p.Scopes,
+			NameClaim: p.Claims.Name, EmailClaim: p.Claims.Email, GroupsClaim: p.Claims.Groups}
+		if c.ClientSecret, err = clientSecret(filepath.Dir(file), p.ClientSecretEnv, p.ClientSecretFile, env); err != nil {
+			return nil, bad("provider %q: %v", p.Name, err)
+		}
+		for _, text := range p.Rules {
+			rule, err := oidc.ParseRule(text)
+			if err != nil {
+				return nil, bad("provider %q: %s", p.Name, app.AsError(err).Advised())
+			}
+			c.Rules = append(c.Rules, rule)
+		}
+		if p.Default != "" {
+			g, err := oidc.ParseGrant(p.Default)
+			if err != nil {
+				return nil, bad("provider %q: default: %s", p.Name, app.AsError(err).Advised())
+			}
+			c.Default = &g
+		}
+		if p.CAFile != "" {
+			if c.HTTP, err = trusting(beside(filepath.Dir(file), p.CAFile)); err != nil {
+				return nil, bad("provider %q: ca_file: %v", p.Name, err)
+			}
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, bad("it names no providers")
+	}
+	return all, nil
+}
+
+func beside(dir, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
+}
+
+// clientSecret finds the secret where the file says it is; in the file itself it has no place.
+func clientSecret(dir, name, file string, env func(string) (string, bool)) (string, error) {
+	switch {
+	case name != "" && file != "":
+		return "", errors.New("client_secret_env and client_secret_file exclude each other")
+	case name != "":
+		v, ok := env(name)
+		if !ok || strings.TrimSpace(v) == "" {
+			return "", fmt.Errorf("the environment has no %s", name)
+		}
+		return strings.TrimSpace(v), nil
+	case file != "":
+		b, err := os.ReadFile(beside(dir, file))
+		if err != nil {
+			return "", err
+		}
+		if s := strings.TrimSpace(string(b)); s != "" {
+			return s, nil
+		}
+		return "", fmt.Errorf("%s is empty", file)
+	}
+	return "", nil
+}
+
+// trusting gives a client that believes the CAs of a file.
+func trusting(file string) (*http.Client, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(b) {
+		return nil, fmt.Errorf("%s holds no certificate", file)
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	t.IdleConnTimeout = 30 * time.Second
+	return &http.Client{Transport: t}, nil
+}
+
+// open makes the identity providers of a portal that is reached at an address.
+func (c SignInConfig) open(at string) ([]portal.IdentityProvider, error) {
+	var all []portal.IdentityProvider
+	for _, p := range c.Providers {
+		p.RedirectURL, p.HomeURL = at+"/signin/"+p.Name+"/callback", at+"/signin"
+		o, err := oidc.New(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"muster/app"
+)
+
+const signInYAML = `providers:
+  - name: acme
+    label: Acme SSO
+    issuer: https://sso.acme.example
+    client_id: muster
+    client_secret_env: ACME_SECRET
+    scopes: [profile, groups]
+    claims: {groups: realm_access.roles}
+    rules:
+      - admins -> acme:admin
+      - developers -> acme:user:ops,builders
+    default: acme:viewer
+  - name: other
+    issuer: https://other.example
+    client_id: m2
+    client_secret_file: other.secret
+    rules: ["all -> default:user"]
+`
+
+func TestSignInSettings(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	write("other.secret", "hush-2\n")
+	vars := map[string]string{"ACME_SECRET": " hush-1 ", "MUSTER_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.7", "MUSTER_PUBLIC_URL": "https://muster.example.org/"}
+	env := func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+
+	c, err := signInFlags{file: write("good.yaml", signInYAML)}.read(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.URL != "https://muster.example.org" || len(c.Proxies) != 2 || c.Proxies[1].String() != "192.0.2.7/32" {
+		t.Errorf("%+v", c)
+	}
+	if len(c.Providers) != 2 || c.Providers[0].ClientSecret != "hush-1" || c.Providers[1].ClientSecret != "hush-2" || c.Providers[0].GroupsClaim != "realm_access.roles" ||
+		len(c.Providers[0].Rules) != 2 || strings.Join(c.Providers[0].Rules[1].Grant.Groups, " ") != "builders ops" || c.Providers[0].Default.Role != app.RoleViewer {
+		t.Errorf("%+v", c.Providers)
+	}
+	open, err := c.open(c.URL)
+	if err != nil || len(open) != 2 || open[0].Label() != "Acme SSO" || open[1].Label() != "other" {
+		t.Errorf("%v, %v", open, err)
+	}
+
+	for name, spoil := range map[string]func(string) string{
+		"field secret not found":           func(s string) string { return strings.Replace(s, "client_secret_env", "secret", 1) },
+		"the environment has no NOBODY":    func(s string) string { return strings.Replace(s, "ACME_SECRET", "NOBODY", 1) },
+		"no such file":                     func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
+		`two providers called "acme"`:      func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
+		`There is no role "king"`:          func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },
+		`"all default:user" is not a rule`: func(s string) string { return strings.Replace(s, "all -> default", "all default", 1) },
+		"it names no providers":            func(string) string { return "providers: []\n" },
+		"client_secret_env and client_secret_file excl": func(s string) string {
+			return strings.Replace(s, "    scopes", "    client_secret_file: x\n    scopes", 1)
+		},
+	} {
+		_, err := readSignIn(write("bad.yaml", spoil(signInYAML)), env)
+		if app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "bad.yaml") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hush") {
+			t.Errorf("the error tells a secret: %v", err)
+		}
+	}
+	insecure := c
+	insecure.Providers[0].Issuer = "http://sso.acme.example"
+	if _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must begin with https://") {
+		t.Errorf("an issuer without TLS: %v", err)
+	}
+}
+
+func TestAddressesInSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://muster.example.org": "https://muster.example.org", "http://localhost:8420/": "http://localhost:8420", "": "",
+		"muster.example.org": "error", "https://muster.example.org/path": "error", "ftp://x": "error", "https://u:p@x": "error", "https://x?y": "error",
+	} {
+		got, err := publicURL(text)
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%q is %q, not %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "10.0.0.0/8": 1, "10.1.2.3/8,::1": 2, "0.0.0.0/0": -1, "::/0": -1, "proxy": -1, "10.0.0.0/33": -1} {
+		all, err := trustedProxies(text)
+		if err != nil {
+			all = nil
+			if want >= 0 {
+				t.Errorf("%q: %v", text, err)
+			}
+			continue
+		}
+		if len(all) != want {
+			t.Errorf("%q are %v", text, all)
+		}
+	}
+}

@@ -1,0 +1,395 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/policy"
+	"muster/app/spec"
+	"muster/app/store"
+	"muster/app/tenantfile"
+	"muster/automators"
+	"muster/automators/shell"
+	"muster/bot/slack"
+	"muster/cmd/muster/cli"
+	"muster/cmd/muster/database"
+	"muster/cmd/muster/families"
+	"muster/cmd/muster/observe/metrics"
+	"muster/jobs"
+	"muster/jobs/remote"
+	"muster/planner"
+	"muster/portal"
+	"muster/portal/buildsystems"
+	"muster/providers"
+	"muster/solver"
+	"muster/solver/change"
+	"muster/solver/explain"
+)
+
+// Config is everything that a server is told from outside, as plain values.
+type Config struct {
+	Data        string            // directory of the database, keys and providers' state
+	Listen      string            // host:port; port 0 picks a free one
+	AnyPort     bool              // when the port is taken, pick a free one
+	Catalogs    []string          // directories
+	RedisURL    string            // "" starts one inside the process
+	NoMigrate   bool              // refuse a database whose tables are not up to date
+	Database    string            // a postgres:// URL; "" keeps a SQLite file in the data directory
+	Workers     int               // steps at the same time in this process; 0 leaves them to others
+	Tags        map[string]string // of the provisioner in this process
+	TenantSlots int               // most slots of one tenant; 0: no limit
+	HostAccess  bool              // admins of tenants may run what they wrote on this host
+	TLS         TLSConfig
+	SignIn      SignInConfig
+	Security    securityConfig
+	Settings    []app.Setting // for people, without secrets
+	Upkeep      upkeepConfig
+	Hooks       hookConfig
+	Slack       SlackConfig
+	APIRate     int // requests of the REST API of a user in a minute; 0: no limit
+	Resources   resourceConfig
+	Observe     ObserveConfig
+	Password    string // of the first admin; "" makes one up
+	Key         string // hex; "" keeps one in the data directory
+	Log         *slog.Logger
+	Env         func(string) (string, bool) // looked up by ${env:NAME} in catalogs
+}
+
+// Server is Muster as one process. Make it with New, Run it, Close it (twice without harm).
+type Server struct {
+	Config
+	URL           string // where people reach it
+	AdminPassword string // set only when the first account was made just now
+	QueueNote     string // for people: which Redis
+	StoreNote     string // for people: which database
+
+	App         *app.App
+	Store       *store.Store
+	queue       *jobs.Queue
+	Providers   *ProviderSet
+	HTTP        *http.Server
+	probe       *Probe
+	Portal      *portal.Portal
+	workers     *portal.WorkerAPI
+	slack       *slack.Server // nil: there is none
+	listener    net.Listener
+	catalog     atomic.Pointer[app.Catalog]
+	reader      *catalog.Reader
+	metrics     *metrics.Metrics
+	tracer      app.Tracer // nil: nothing is traced
+	Sides       *sideServers
+	Fingerprint string // of the CA that we made ourselves; "" without
+
+	registered     chan struct{} // closed once the workers of this process are registered
+	registeredOnce sync.Once
+	began          time.Time
+	id             string // of this server among those on the same database
+
+	closers []func() error // in the order of opening
+	once    sync.Once
+	failed  error
+}
+
+// LocalWorkers begins the names of this server's own workers. The data directory has one server at a time, so claims of
+// such workers that stand in the ledger at start are those of a process that is gone.
+func (s *Server) LocalWorkers() string { return "local:" + s.id + ":" }
+
+// New opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
+func New(ctx context.Context, c Config) (*Server, error) {
+	s := &Server{Config: c, registered: make(chan struct{}), began: time.Now()}
+	if err := s.open(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) open(ctx context.Context) error {
+	c := s.Config
+	if c.Database != "" && c.RedisURL == "" {
+		return &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "DATABASE_URL needs REDIS_URL beside it.",
+			Hint: "Several servers may share a PostgreSQL, so their queue must be one that all of them reach:\n" +
+				"set REDIS_URL to a Redis, or leave DATABASE_URL out to keep everything in this process."}
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	unlock, err := database.LockDirectory(c.Data)
+	if err != nil {
+		return err
+	}
+	s.onClose(unlock)
+	// What the last run left for clients is not true any more.
+	if err := os.Remove(filepath.Join(c.Data, cli.ClientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if err := s.loadCatalog(); err != nil {
+		return err
+	}
+	if err := s.openStore(ctx); err != nil {
+		return err
+	}
+	installation, err := s.Store.Installation(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.openQueue(ctx, installation); err != nil {
+		return err
+	}
+	where := solver.New()
+	blobs, err := s.openBlobs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.observe(); err != nil {
+		return err
+	}
+	budget := jobs.NewBudget(s.queue, c.Log)
+	budget.Meter = s.metrics
+	s.App = app.New(app.Deps{Store: s.Store, Solver: solver.WithNotes(where), Explainer: explain.New(where), Changer: change.New(), Planner: planner.New(),
+		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
+		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: families.ResourceKinds(), ResourceLimits: c.Resources.limits(),
+		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
+	if _, err := s.App.RecordCatalog(ctx, s.id); err != nil {
+		return err
+	}
+	if s.AdminPassword, err = s.App.EnsureAdmin(ctx, c.Password); err != nil {
+		return err
+	}
+	s.App.LeaseGrace = c.Upkeep.LeaseGrace
+	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer, guard: s.guard()}
+	s.onClose(s.Providers.Close)
+	s.App.Accounts = AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere}
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
+	return s.showSides()
+}
+
+func (s *Server) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+func (s *Server) loadCatalog() error {
+	o := families.CatalogOptions(s.Env)
+	o.Warn = func(p catalog.Problem) { s.Log.Warn("catalog: " + p.String()) }
+	o.HostAccess = s.HostAccess
+	s.reader = catalog.NewReader(o, families.All())
+	c, err := s.reader.Load(s.Catalogs...)
+	if err != nil {
+		return err
+	}
+	s.catalog.Store(c)
+	return nil
+}
+
+func (s *Server) openQueue(ctx context.Context, installation string) error {
+	url := s.RedisURL
+	s.QueueNote = "Redis at REDIS_URL"
+	if url == "" {
+		password := app.NewPassword()
+		embedded, err := jobs.StartEmbeddedRedis(password)
+		if err != nil {
+			return err
+		}
+		s.onClose(embedded.Close)
+		url, s.QueueNote = embedded.URL(password), "inside this process"
+	}
+	q, err := jobs.OpenQueue(url, installation)
+	if err != nil {
+		return err
+	}
+	s.queue = q
+	s.onClose(q.Close)
+	if err := q.Ping(ctx); err != nil {
+		// The ledger takes requests without a queue; they are carried out when it comes back.
+		s.Log.Warn("Redis does not answer yet; going on without", "error", err)
+	}
+	return nil
+}
+
+// listen opens the port and makes the portal.
+func (s *Server) listen(ctx context.Context) (err error) {
+	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
+	if err != nil && s.AnyPort {
+		host, _, _ := net.SplitHostPort(s.Listen)
+		s.Log.Warn("the port is taken; picking another", "address", s.Listen)
+		s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		e := &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err, Hint: "Choose an address of this machine with --listen."}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			e.Hint = "Is another server running? Choose another address with --listen."
+		}
+		return e
+	}
+	s.onClose(func() error { _ = s.listener.Close(); return nil })
+	s.URL = "http://" + reachable(s.listener.Addr().String())
+	secure, err := s.secure()
+	if err != nil {
+		return err
+	}
+	at := cli.FirstOf(s.SignIn.URL, s.URL)
+	elsewhere, err := s.SignIn.open(at)
+	if err != nil {
+		return err
+	}
+	s.slack = s.Slack.open(s.App, at, s.id, s.Log)
+	s.Portal = portal.New(portal.Config{Chat: installer(s.slack), Keys: SecurityKeys(), Muster: s.App, Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
+		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
+		Meter: s.metrics, Tracer: s.tracer})
+	mux := http.NewServeMux()
+	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}
+	s.probe.Serve(mux)
+	mux.Handle("/", s.Portal)
+	s.workers = portal.NewWorkerAPI(s.App, s.Log, s.metrics)
+	mux.Handle(portal.WorkerPath, s.workers)
+	if s.slack != nil {
+		mux.Handle(slack.Path, portal.Watched(s.metrics, s.tracer, patternOf(slack.Path), s.slack))
+		mux.Handle("GET "+slack.InstallPath, s.Portal)
+		mux.Handle("GET "+slack.OAuthPath, s.Portal)
+		s.onClose(s.slack.Close)
+	}
+	s.HTTP = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: 40 * time.Second, WriteTimeout: 45 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)}
+	return nil
+}
+
+// reachable turns an address that stands for every interface into one that a browser can open.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Run serves until ctx ends, and leaves the client's settings in the data directory while it does.
+func (s *Server) Run(ctx context.Context) error {
+	if err := s.introduce(ctx); err != nil {
+		return err
+	}
+	if n, err := s.Store.ReleaseClaims(ctx, s.LocalWorkers(), time.Now()); err != nil {
+		return err
+	} else if n > 0 {
+		s.Log.Info("steps of the last run are taken up again", "steps", n)
+	}
+	var wg sync.WaitGroup
+	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
+	workers := s.startWorkers(ctx)
+	wg.Go(func() { s.balance(loops) })
+	// Who does not reach Redis cannot ring, and lets another lead.
+	s.Store.Reached()
+	wg.Go(func() { s.queue.Pulse(loops, s.Store.Reached) })
+	wg.Go(func() {
+		(&jobs.HealthClock{Ring: s.App.RingRounds, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
+	})
+	wg.Go(func() { s.Store.Lead(loops, s.lead) })
+	if s.slack != nil {
+		wg.Go(func() { s.slack.Run(loops) })
+	}
+	served := make(chan error, 1)
+	wg.Go(func() { served <- s.HTTP.Serve(s.listener) })
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+	case err = <-workers.failed:
+	}
+	s.shut(workers)
+	stop()
+	wg.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// lead does what one of several servers does for all, for as long as that one is this server. All of it is harmless when two
+// do it at once, as they may for a moment while one follows the other.
+func (s *Server) lead(ctx context.Context) {
+	if s.Database != "" {
+		s.Log.Info("this server leads: it rings, takes back what was lost, ends leases and looks after accounts")
+		defer s.Log.Info("this server does not lead any more")
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		(&jobs.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.App.Expire, Undo: s.App.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
+	})
+	wg.Go(func() {
+		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
+		name := "local"
+		if s.Database != "" {
+			name = rand.Text()
+		}
+		(&jobs.Reconciler{Name: name, Installation: s.Providers.Installation, Store: s.Store, Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.App.SecretsOf}, Catalog: s.catalog.Load, Own: s.App.OwnProviders, Used: s.Store.AccountUsed,
+			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
+			// The sandbox makes its machines on the host that works, which is another one where this server does not.
+			Elsewhere: s.madeElsewhere}).Run(ctx)
+	})
+	wg.Go(func() { s.retention().Run(ctx) })
+	wg.Go(func() {
+		(&jobs.BuildTender{Tend: s.App.TendBuilds, Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
+	})
+	wg.Go(func() { (&jobs.Sweeper{Sweep: s.App.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx) })
+	wg.Go(func() { (&jobs.Mender{Repair: s.App.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx) })
+	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
+	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
+	if s.slack != nil {
+		wg.Go(func() { s.slack.Tend(ctx) })
+	}
+	wg.Wait()
+}
+
+// shut ends what faces and workers are doing, both at the same time: neither leans on the other.
+func (s *Server) shut(workers *workforce) {
+	s.probe.Leaving.Store(true)
+	workers.stop()
+	s.Portal.Close()
+	s.workers.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if s.HTTP.Shutdown(ctx) != nil {
+		_ = s.HTTP.Close()
+	}
+	if s.slack != nil {
+		_ = s.slack.Close()
+	}
+	<-workers.done
+}
+
+// introduce leaves a token for clients of the same user on the same machine.
+func (s *Server) introduce(ctx context.Context) error {
+	token, err := s.App.LocalToken(ctx, "the machine of server "+s.id)
+	if err != nil {
+		return err
+	}
+	return cli.WriteClientSettings(s.Data, cli.ClientSettings{URL: s.URL, Token: token, CA: s.Fingerprint})
+}
+
+// Close lets go of everything that was opened, the last first.
+func (s *Server) Close() error {
+	s.once.Do(func() {
+		for i := len(s.closers) - 1; i >= 0; i-- {
+			s.failed = errors.Join(s.failed, s.closers[i]())
+		}
+	})
+	return s.failed
+}

@@ -1,0 +1,175 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/cmd/muster/observe/metrics"
+	"muster/jobs"
+)
+
+// crew starts worker processes.
+type crew struct {
+	config provisionerConfig
+	log    *slog.Logger
+	stderr io.Writer
+	dir    string
+	// metrics counts what the workers tell.
+	metrics *metrics.Metrics
+
+	births chan func()
+}
+
+// start begins the one thread that starts processes. Linux ends a worker together with the thread that started it, so that
+// thread stays for as long as the provisioner does.
+func (w *crew) start() {
+	w.births = make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for birth := range w.births {
+			birth()
+		}
+	}()
+}
+
+// close comes after the last worker has ended.
+func (w *crew) close() { close(w.births) }
+
+// secretEnv are variables of the provisioner's own, and of a server that may run on the same host, which workers never see.
+var secretEnv = []string{TokenEnv, "MUSTER_TOKEN", "MUSTER_SECRET_KEY", adminPasswordEnv, "DATABASE_URL"}
+
+func workerEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(secretEnv, name)
+	})
+}
+
+// osWorker is a worker as another process.
+type osWorker struct {
+	cmd   *exec.Cmd
+	log   *slog.Logger
+	done  chan struct{}
+	words chan []byte
+	ends  chan struct{}
+	once  sync.Once
+}
+
+var _ jobs.WorkerHandle = (*osWorker)(nil)
+
+// Limits of what may be waited for.
+const (
+	killTime = 12 * time.Second // longer than a worker takes to give back what it holds
+	maxWords = 64
+)
+
+// hire starts a worker process. It implements jobs.Provisioner.Start.
+func (w *crew) hire(r app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "worker", "--tenant", o.Tenant)
+	cmd.Args[0] = os.Args[0] // tests run this binary under another name
+	cmd.Env = workerEnv(os.Environ())
+	cmd.Stderr = w.stderr
+	dieTogether(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	tells, told, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer told.Close()
+	cmd.Stdout = told
+	started := make(chan error, 1)
+	w.births <- func() { started <- cmd.Start() }
+	if err := <-started; err != nil {
+		_ = tells.Close()
+		return nil, err
+	}
+	go func() {
+		defer tells.Close()
+		w.metrics.Listen(tells)
+	}()
+	h := &osWorker{cmd: cmd, log: w.log, done: make(chan struct{}), words: make(chan []byte, maxWords), ends: make(chan struct{})}
+	settings, err := json.Marshal(workerSettings{Name: name, Tenant: o.Tenant, Server: w.config.server, CA: w.config.ca, Installation: r.Installation,
+		Data: w.dir, Drain: w.config.drain, Verbose: w.config.verbose, Cache: int64(w.config.cache), OTLP: w.config.observe.OTLP, LogFormat: w.config.observe.Format,
+		LogLevel: w.config.observe.Level, Plugins: w.config.plugins, Automators: w.config.automators, Networks: w.config.networks, workerWord: workerWord{Slots: o.Slots, Token: o.Token}})
+	if err != nil {
+		return nil, err
+	}
+	h.words <- settings
+	go h.write(stdin)
+	go func() {
+		err := cmd.Wait()
+		w.log.Debug("a worker process ended", "worker", name, "pid", cmd.Process.Pid, "how", err)
+		close(h.done)
+	}()
+	return h, nil
+}
+
+// write hands words on, so that nobody waits for a process that does not read.
+func (h *osWorker) write(to io.WriteCloser) {
+	defer to.Close()
+	for {
+		select {
+		case b := <-h.words:
+			if _, err := to.Write(append(b, '\n')); err != nil {
+				return
+			}
+		case <-h.ends:
+			return
+		case <-h.done:
+			return
+		}
+	}
+}
+
+// say drops a word for a process that has not read the last ones; the next heartbeat brings another.
+func (h *osWorker) say(word workerWord) {
+	b, err := json.Marshal(word)
+	if err != nil {
+		return
+	}
+	select {
+	case h.words <- b:
+	default:
+		h.log.Warn("a worker does not listen", "pid", h.cmd.Process.Pid)
+	}
+}
+
+// Update implements jobs.WorkerHandle.
+func (h *osWorker) Update(o app.WorkerOrder) { h.say(workerWord{Slots: o.Slots, Token: o.Token}) }
+
+// Drain implements jobs.WorkerHandle.
+func (h *osWorker) Drain() { h.say(workerWord{Drain: true}) }
+
+// Stop implements jobs.WorkerHandle: the end of its input lets a worker give back what it holds; one that does not is killed.
+func (h *osWorker) Stop() {
+	h.once.Do(func() {
+		close(h.ends)
+		go func() {
+			select {
+			case <-h.done:
+			case <-time.After(killTime):
+				h.log.Warn("a worker does not end although it was told to; it is killed", "pid", h.cmd.Process.Pid)
+				_ = h.cmd.Process.Kill()
+			}
+		}()
+	})
+}
+
+// Done implements jobs.WorkerHandle.
+func (h *osWorker) Done() <-chan struct{} { return h.done }

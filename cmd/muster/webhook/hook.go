@@ -1,0 +1,453 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster/app"
+	"muster/cmd/muster/cli"
+)
+
+// testPatience is how long `muster hook test` waits for what becomes of the test.
+const testPatience = 20 * time.Second
+
+func Command(c *cli.Context) *cobra.Command {
+	cmd := cli.Family("hook", "Send notices elsewhere: to a chat, by mail, to a program of your own",
+		hookListCommand(c), hookSaveCommand(c), hookDeleteCommand(c), hookTestCommand(c), hookDeliveriesCommand(c), hookResendCommand(c))
+	c.ServerFlags(cmd.PersistentFlags())
+	return cmd
+}
+
+func hookListCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List hooks and how they stand", Args: cli.AtMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			all, err := cl.Hooks(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printHooks(c, all)
+		}}
+}
+
+func printHooks(c *cli.Context, all []app.Hook) error {
+	if c.JSON() {
+		return c.PrintJSON(map[string][]app.Hook{"hooks": all})
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.Stdout, "No hooks. Make one: muster hook save NAME --url https://…")
+		return err
+	}
+	now := time.Now()
+	t := cli.NewTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
+	for _, h := range all {
+		kinds, last := "all", "-"
+		if h.When != "" {
+			kinds = lifecycleWords(h)
+		}
+		if len(h.Kinds) > 0 {
+			kinds = ""
+			for i, k := range h.Kinds {
+				if i > 0 {
+					kinds += ","
+				}
+				kinds += string(k)
+			}
+		}
+		if h.Last != nil {
+			last = answerWords(h.Last.Status) + " " + cli.Span(now.Sub(h.Last.At)) + " ago"
+		}
+		if h.Script != "" {
+			h.URL, h.Format = "(script)", "-"
+		}
+		t.Add(h.Name, string(h.State), string(h.Format), kinds, last, strconv.Itoa(h.Failures), strconv.Itoa(h.Waiting), h.URL)
+	}
+	if err := t.Show(c); err != nil {
+		return err
+	}
+	for _, h := range all {
+		if h.Why != "" {
+			fmt.Fprintf(c.Stdout, "%s was stopped: %s\n", h.Name, h.Why)
+		}
+	}
+	return nil
+}
+
+func answerWords(status int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return strconv.Itoa(status)
+}
+
+func hookSaveCommand(c *cli.Context) *cobra.Command {
+	var (
+		address, file, secretFile, format, to string
+		kinds                                 []string
+		rotate, on, off                       bool
+		life                                  lifecycleFlags
+	)
+	cmd := &cobra.Command{Use: "save NAME", Short: "Make a hook or change it; what is not given stays",
+		Long: "Make a hook or change the one of that name; what is not given stays. The secret of a new hook is printed once.\n\n" +
+			"URLs of chats are secrets: give them with --url-file (- reads standard input), so that no other process sees them.",
+		Example: "  muster hook save ops-chat --url-file - --as slack --kind alarm --kind budget < url.txt\n  muster hook save builds --url https://builds.example.com/muster\n" +
+			"  muster hook save cmdb --url https://cmdb.example.com/ask --when before --operation create --operation resize --timeout 2m --on-timeout veto\n" +
+			"  muster hook save warm --when after --operation create --run-file warm.sh --service web",
+		Args: cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r := app.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
+			if address != "" && file != "" {
+				return cli.Usagef("--url and --url-file are for one at a time")
+			}
+			if on && off {
+				return cli.Usagef("--on and --off are for one at a time")
+			}
+			if file == "-" && secretFile == "-" {
+				return cli.Usagef("only one of --url-file and --secret-file can be standard input")
+			}
+			if file != "" {
+				if r.URL, err = ReadWord(c, file, "url-file"); err != nil {
+					return err
+				}
+			}
+			if secretFile != "" {
+				if r.Secret, err = ReadWord(c, secretFile, "secret-file"); err != nil {
+					return err
+				}
+			}
+			if cmd.Flags().Changed("kind") {
+				list := []app.NoticeKind{}
+				for _, k := range kinds {
+					if k != "all" {
+						list = append(list, app.NoticeKind(k))
+					}
+				}
+				r.Kinds = &list
+			}
+			if cmd.Flags().Changed("to") {
+				r.To = &to
+			}
+			if on || off {
+				r.Enabled = &on
+			}
+			if err := life.fill(c, cmd, &r); err != nil {
+				return err
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			s, err := cl.SaveHook(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return printSaved(c, s)
+		}}
+	flags := cmd.Flags()
+	flags.StringVar(&address, "url", "", "`URL` that notices are sent to")
+	flags.StringVar(&file, "url-file", "", "`file` that holds the URL; - is standard input")
+	flags.StringVar(&format, "as", "", "what the receiver understands: muster, slack or mail; of a hook of operations muster or coopr")
+	flags.StringVar(&to, "to", "", "`addresses` that a mail gateway sends to, with commas between")
+	flags.StringSliceVar(&kinds, "kind", nil, "a `kind` of notice that it wants: "+kindNames()+" or all; may be repeated")
+	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret to sign with; - is standard input")
+	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one signs too for a day")
+	flags.BoolVar(&on, "on", false, "switch it on, also when it was stopped")
+	flags.BoolVar(&off, "off", false, "switch it off")
+	life.add(flags)
+	return cmd
+}
+
+func kindNames() string {
+	var names []string
+	for _, k := range app.NoticeKinds {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// ReadWord reads a secret from where no other process sees it.
+func ReadWord(c *cli.Context, file, flag string) (string, error) {
+	var b []byte
+	var err error
+	if file == "-" {
+		b, err = io.ReadAll(io.LimitReader(c.Stdin, 4096))
+	} else {
+		b, err = cli.ReadLimited(file, 4096)
+	}
+	text := strings.TrimSpace(string(b))
+	var path *os.PathError
+	switch {
+	case errors.As(err, &path):
+		return "", &app.Error{Code: app.EInvalid, Field: flag, Message: "--" + flag + " cannot be read: " + path.Error()}
+	case err != nil:
+		return "", err
+	case text == "":
+		return "", cli.Usagef("--%s is empty", flag)
+	}
+	return text, nil
+}
+
+func printSaved(c *cli.Context, s app.SavedHook) error {
+	if c.JSON() {
+		return c.PrintJSON(s)
+	}
+	word := "changed"
+	if s.Made {
+		word = "made"
+	}
+	what := s.URL
+	if s.Script != "" {
+		what = "a script"
+	}
+	if s.When != "" {
+		what = lifecycleWords(s.Hook) + ", " + what
+	}
+	fmt.Fprintf(c.Stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, what)
+	if s.Secret != "" {
+		fmt.Fprintf(c.Stdout, "Secret: %s  (shown this once; docs/notices.md says how to verify with it)\n", s.Secret)
+	}
+	return nil
+}
+
+func hookDeleteCommand(c *cli.Context) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a hook and the list of its deliveries", Args: cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !yes && !cli.IsTerminal(c.Stdin) {
+				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := c.Confirm(cmd.Context(), "Delete the hook "+args[0]+"?", "the hook was not deleted"); err != nil {
+					return err
+				}
+			}
+			if err := cl.DeleteHook(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(map[string]string{"deleted": args[0]})
+			}
+			_, err = fmt.Fprintf(c.Stdout, "Hook %s deleted.\n", args[0])
+			return err
+		}}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func hookTestCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "test NAME", Short: "Send a test notice and say what became of it", Args: cli.Exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			d, err := cl.TestHook(cmd.Context(), args[0])
+			for end := time.Now().Add(testPatience); err == nil && d.State == app.DeliveryWaiting && time.Now().Before(end); {
+				select {
+				case <-cmd.Context().Done():
+					return cmd.Context().Err()
+				case <-time.After(250 * time.Millisecond):
+				}
+				d, err = cl.HookDelivery(cmd.Context(), args[0], d.ID)
+			}
+			if err != nil {
+				return err
+			}
+			return tested(c, args[0], d)
+		}}
+}
+
+// tested says what became of a test; one that failed is an error.
+func tested(c *cli.Context, hook string, d app.HookDelivery) error {
+	if c.JSON() {
+		if err := c.PrintJSON(d); err != nil {
+			return err
+		}
+	}
+	switch d.State {
+	case app.DeliveryFailed:
+		return &app.Error{Code: app.EInvalid, Message: "the test did not arrive: " + d.Error}
+	case app.DeliveryWaiting:
+		return &app.Error{Code: app.ETimeout, Message: "the test was not sent yet", Hint: "See `muster hook deliveries " + hook + "` in a moment."}
+	}
+	if c.JSON() {
+		return nil
+	}
+	_, err := fmt.Fprintf(c.Stdout, "The test arrived: %d after %s\n", d.Status, d.Took.Round(time.Millisecond))
+	return err
+}
+
+func hookDeliveriesCommand(c *cli.Context) *cobra.Command {
+	var before int64
+	var limit int
+	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List what was sent to a hook, or show one delivery with every answer",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > 200 {
+				return cli.Usagef("--limit must be from 1 to 200, not %d", limit)
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				id, err := DeliveryNumber(args[1])
+				if err != nil {
+					return err
+				}
+				d, err := cl.HookDelivery(cmd.Context(), args[0], id)
+				if err != nil {
+					return err
+				}
+				return printDelivery(c, d)
+			}
+			list, next, err := cl.HookDeliveries(cmd.Context(), args[0], before, limit)
+			if err != nil {
+				return err
+			}
+			return printDeliveries(c, list, next)
+		}}
+	cmd.Flags().Int64Var(&before, "before", 0, "only what came before this `number`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	return cmd
+}
+
+func DeliveryNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, cli.Usagef("%q is not the number of a delivery", text)
+	}
+	return id, nil
+}
+
+func printDeliveries(c *cli.Context, list []app.HookDelivery, next int64) error {
+	if c.JSON() {
+		return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.Stdout, "Nothing was sent.")
+		return err
+	}
+	now := time.Now()
+	t := cli.NewTable("NUMBER>", "KIND", "STATE", "TRIES>", "ANSWER", "AGE>", "TITLE")
+	for _, d := range list {
+		answer := "-"
+		if d.Attempts > 0 {
+			answer = answerWords(d.Status)
+		}
+		if d.Vetoed {
+			answer += ", no"
+		}
+		t.Add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, cli.Span(now.Sub(d.QueuedAt)), d.Title)
+	}
+	if err := t.Show(c); err != nil || next == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
+	return err
+}
+
+func printDelivery(c *cli.Context, d app.HookDelivery) error {
+	if c.JSON() {
+		return c.PrintJSON(d)
+	}
+	fmt.Fprintf(c.Stdout, "%s (%s), %s after %s\nMessage: %s\n", d.Title, d.Kind, d.State, tryWords(d.Attempts), d.MessageID)
+	for _, a := range d.Log {
+		fmt.Fprintf(c.Stdout, "\n%d  %s  %s  %s\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Round(time.Millisecond))
+		for _, text := range []string{a.Error, a.Response} {
+			if text != "" {
+				fmt.Fprintln(c.Stdout, "   "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n   "))
+			}
+		}
+	}
+	if d.Request != "" {
+		fmt.Fprintf(c.Stdout, "\nSent:\n%s\n", d.Request)
+	}
+	return nil
+}
+
+func hookResendCommand(c *cli.Context) *cobra.Command {
+	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Send a delivery again, under the same message id", Args: cli.Exactly("NAME", "NUMBER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := DeliveryNumber(args[1])
+			if err != nil {
+				return err
+			}
+			cl, err := c.Connect()
+			if err != nil {
+				return err
+			}
+			d, err := cl.Resend(cmd.Context(), args[0], id)
+			if err != nil {
+				return err
+			}
+			if c.JSON() {
+				return c.PrintJSON(d)
+			}
+			_, err = fmt.Fprintf(c.Stdout, "Delivery %d is sent again: muster hook deliveries %s %d\n", d.ID, args[0], d.ID)
+			return err
+		}}
+}
+
+func tryWords(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return strconv.Itoa(n) + " tries"
+}
+
+// NoticesCommand lists what one was told.
+func NoticesCommand(c *cli.Context) *cobra.Command {
+	var limit int
+	var before int64
+	cmd := &cobra.Command{Use: "notices", Short: "List your notices, newest first; for admins those of the whole tenant",
+		Long: "List your notices, newest first: leases that end, requests that wait or were decided, clusters that are ready, failed or lost machines, budgets,\n" +
+			"alarms. Admins see those of the whole tenant. Hooks (`muster hook`) send them elsewhere.",
+		Example: "  muster notices\n  muster notices --limit 100 --before 4711", Args: cli.AtMost(0)}
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many, at most 200")
+	cmd.Flags().Int64Var(&before, "before", 0, "only those before this `number`, to go on with a list")
+	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
+		list, next, err := cl.Notices(ctx, before, limit)
+		if err != nil {
+			return err
+		}
+		if c.JSON() {
+			return c.PrintJSON(struct {
+				Notices []app.Notice `json:"notices"`
+				Next    int64        `json:"next,omitempty"`
+			}{list, next})
+		}
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(c.Stdout, "No notices.")
+			return err
+		}
+		t := cli.NewTable("AGE>", "KIND", "NOTICE")
+		for _, n := range list {
+			text := n.Title
+			if n.Text != "" {
+				text += " " + n.Text
+			}
+			t.Add(cli.Span(time.Since(n.At)), string(n.Kind), cli.OneLine(text))
+		}
+		if err := t.Show(c); err != nil || next == 0 {
+			return err
+		}
+		_, err = fmt.Fprintf(c.Stdout, "Older ones: muster notices --before %d\n", next)
+		return err
+	})
+}

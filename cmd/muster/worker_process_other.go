@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-import "os/exec"
-
-// dieTogether does nothing here: a worker notices the end of its provisioner by the end of its input.
-func dieTogether(*exec.Cmd) {}
