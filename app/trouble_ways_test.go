@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 var everyFailure = flag.Bool("every-failure", false, "break each operation at each step, not only at every ninth")
@@ -602,7 +602,7 @@ func TestTroubleIsReadInAFewRows(t *testing.T) {
 		if _, err := b.app.CancelOperation(t.Context(), who, name, 0, false); err != nil {
 			t.Fatal(err)
 		}
-		var r store.Reading
+		var r db.Reading
 		if v, err = b.app.Cluster(r.In(t.Context()), who, name); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 	"muster/jobs"
 	"muster/providers/fake"
@@ -25,7 +26,7 @@ import (
 type crowd struct {
 	*fake.Cloud
 	store *store.Store
-	read  *store.Reading
+	read  *db.Reading
 	r     *jobs.Reconciler
 
 	mu       sync.Mutex
@@ -121,7 +122,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crowd{Cloud: fake.New("cloud"), store: s, read: &store.Reading{}}
+	c := &crowd{Cloud: fake.New("cloud"), store: s, read: &db.Reading{}}
 	for k := range clusters {
 		suffix := ""
 		if k > 0 {

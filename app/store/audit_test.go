@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
@@ -31,7 +32,7 @@ func verify(t testing.TB, s *store.Store) app.AuditProof {
 	return p
 }
 
-func chains(t *testing.T, where string, k store.KeyKeeper) {
+func chains(t *testing.T, where string, k db.KeyKeeper) {
 	s := openBy(t, where, k)
 	deeds(t, s, 0, 30)
 	fill(t, s, 0, 2)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"muster/app/store/db"
 	"path/filepath"
 	"testing"
 )
@@ -8,7 +9,7 @@ import (
 // onDisk gives an empty store of SQLite in a file, which is closed when the test ends.
 func onDisk(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, KeySize))
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, db.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}

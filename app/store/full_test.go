@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/store/db"
 )
 
 // A report that meets a full disk is refused as something that passes, for all who reported at the same time, and is taken
@@ -15,8 +16,8 @@ func TestReportsToAFullDisk(t *testing.T) {
 	s := onDisk(t)
 	pages := func(n int) {
 		t.Helper()
-		if err := s.write(t.Context(), func(tx *tx) error {
-			return tx.row(fmt.Sprintf(`PRAGMA max_page_count = %d`, n)).Scan(new(int))
+		if err := s.Write(t.Context(), func(tx *db.Tx) error {
+			return tx.Row(fmt.Sprintf(`PRAGMA max_page_count = %d`, n)).Scan(new(int))
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 	"muster/migrations"
 )
@@ -32,12 +33,12 @@ func TestNewerTables(t *testing.T) {
 	file := storetest.File(t)
 	_ = open(t, file).Close()
 	say(t, file, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (90000, 1)`)
-	found, err := store.Inspect(t.Context(), file)
+	found, err := db.Inspect(t.Context(), file)
 	if err != nil || !found.TooNew() || found.Check() != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	_ = open(t, file).Close() // as in an upgrade of several servers, one after the other
-	if _, err := store.OpenSnapshot(t.Context(), file); app.AsError(err).Reason != "too_new" {
+	if _, err := db.OpenSnapshot(t.Context(), file); app.AsError(err).Reason != "too_new" {
 		t.Errorf("a backup of tables that are not known: %v", err)
 	}
 	say(t, file, `INSERT INTO settings (name, value) VALUES ('needs_migration', '90000') ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
@@ -57,18 +58,18 @@ func TestARestoreThatHasNotEndedIsSeen(t *testing.T) {
 
 func TestMigrateInSteps(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
-	if _, err := store.Inspect(t.Context(), file); app.AsError(err).Reason != "no_database" {
+	if _, err := db.Inspect(t.Context(), file); app.AsError(err).Reason != "no_database" {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	done, err := store.MigrateTo(t.Context(), file, 20)
+	done, err := db.MigrateTo(t.Context(), file, 20)
 	if err != nil || done[len(done)-1].Number != 20 {
 		t.Fatal(done, err)
 	}
-	found, err := store.Inspect(t.Context(), file)
+	found, err := db.Inspect(t.Context(), file)
 	if err != nil || found.Migration != 20 || found.Pending[0].Number != 21 {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if done, err = store.MigrateTo(t.Context(), file, 0); err != nil || len(done) != len(found.Pending) {
+	if done, err = db.MigrateTo(t.Context(), file, 0); err != nil || len(done) != len(found.Pending) {
 		t.Errorf("%v, %v", done, err)
 	}
 }
@@ -78,7 +79,7 @@ var breaking = regexp.MustCompile(`(?i)\bDROP\s+(TABLE|COLUMN)\b|\bRENAME\b|\bAD
 
 func TestMigrationsAreForTheVersionBeforeToo(t *testing.T) {
 	const free = 48 // those until then were made before there was a release
-	for _, m := range store.Migrations() {
+	for _, m := range db.Migrations() {
 		if m.Number <= free {
 			continue
 		}

@@ -3,17 +3,16 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,20 +20,21 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/db"
 )
 
 func keyOf(b byte) []byte { return bytes.Repeat([]byte{b}, store.KeySize) }
 
-func keeper(t testing.TB, b byte) store.KeyKeeper {
+func keeper(t testing.TB, b byte) db.KeyKeeper {
 	t.Helper()
-	k, err := store.LocalKey(keyOf(b))
+	k, err := db.LocalKey(keyOf(b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-func openBy(t testing.TB, where string, k store.KeyKeeper) *store.Store {
+func openBy(t testing.TB, where string, k db.KeyKeeper) *store.Store {
 	t.Helper()
 	s, err := store.OpenWith(t.Context(), where, k)
 	if err != nil {
@@ -82,7 +82,7 @@ func checkFilled(t testing.TB, s *store.Store, n int) {
 }
 
 // under gives how many values each key seals.
-func under(t testing.TB, s *store.Store) (newest, others int, uses []store.KeyUse) {
+func under(t testing.TB, s *store.Store) (newest, others int, uses []db.KeyUse) {
 	t.Helper()
 	uses, err := s.KeyUses(t.Context())
 	if err != nil {
@@ -98,7 +98,7 @@ func under(t testing.TB, s *store.Store) (newest, others int, uses []store.KeyUs
 	return newest, others, uses
 }
 
-func rotates(t *testing.T, where string, k store.KeyKeeper) {
+func rotates(t *testing.T, where string, k db.KeyKeeper) {
 	ctx := t.Context()
 	one := openBy(t, where, k)
 	fill(t, one, 0, 60)
@@ -181,11 +181,11 @@ func TestValuesOfTheFirstFormOpenAndAreSealedAnew(t *testing.T) {
 		if err := db.QueryRowContext(t.Context(), `SELECT min(id) FROM clusters`).Scan(&id); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.ExecContext(t.Context(), c.update, store.SealFirstForm(keyOf(1), secret, "clusters/"+id)); err != nil {
+		if _, err := db.ExecContext(t.Context(), c.update, sealFirstForm(t, keyOf(1), secret, "clusters/"+id)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check := store.SealFirstForm(keyOf(1), []byte("muster"), "settings/key_check")
+	check := sealFirstForm(t, keyOf(1), []byte("muster"), "settings/key_check")
 	for _, q := range []string{`DELETE FROM settings WHERE name = 'audit_key'`, `DELETE FROM settings WHERE name = 'key_check'`, `DELETE FROM secrets`,
 		`UPDATE nodes SET secret = x''`, `UPDATE clusters SET definition = '{}', sealed_definition = x''`, `DELETE FROM data_keys`, `UPDATE clusters SET ssh_key = x'' WHERE id > (SELECT min(id) FROM clusters)`} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
@@ -255,7 +255,7 @@ func TestRekey(t *testing.T) {
 
 // away is a key service that does not answer, or refuses.
 type away struct {
-	store.KeyKeeper
+	db.KeyKeeper
 	err error
 }
 
@@ -280,71 +280,6 @@ func TestKeyServiceThatIsAway(t *testing.T) {
 	checkFilled(t, s, 1)
 }
 
-// Every call of seal is for a place of the list that rotations walk.
-func TestEverySealedColumnIsRotated(t *testing.T) {
-	places := store.SealedPlaces()
-	fset := token.NewFileSet()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := 0
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(fset, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// A place that a function makes is followed to the text with which that begins.
-		makes := map[string]string{}
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && strings.HasSuffix(fn.Name.Name, "Place") {
-				makes[fn.Name.Name] = firstText(fn.Body)
-			}
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) != 2 {
-				return true
-			}
-			sel, ok := call.Fun.(*ast.SelectorExpr)
-			if !ok || sel.Sel.Name != "seal" {
-				return true
-			}
-			at := fset.Position(call.Pos())
-			place := firstText(call.Args[1])
-			if c, ok := call.Args[1].(*ast.CallExpr); ok {
-				if id, ok := c.Fun.(*ast.Ident); ok {
-					place = makes[id.Name]
-				}
-			}
-			if place == "" && strings.HasPrefix(at.Filename, "key_rotate") {
-				return true // the rotation itself
-			}
-			calls++
-			if i := strings.IndexByte(place, '/'); i < 0 || !places[place[:i+1]] {
-				t.Errorf("%s seals for %q, which is not in sealedColumns: a rotation would leave it behind", at, place)
-			}
-			return true
-		})
-	}
-	if calls < 4 {
-		t.Errorf("only %d calls of seal were found", calls)
-	}
-}
-
-func firstText(n ast.Node) (text string) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		if l, ok := n.(*ast.BasicLit); ok && text == "" && l.Kind == token.STRING {
-			text, _ = strconv.Unquote(l.Value)
-		}
-		return text == ""
-	})
-	return text
-}
-
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -352,4 +287,20 @@ func readFile(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// sealFirstForm seals as it was done before there were data keys.
+func sealFirstForm(t testing.TB, key, secret []byte, place string) []byte {
+	t.Helper()
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nonce := make([]byte, aead.NonceSize())
+	_, _ = rand.Read(nonce)
+	return aead.Seal(nonce, nonce, secret, []byte(place))
 }

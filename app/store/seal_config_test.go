@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
@@ -84,7 +85,7 @@ func checkConfigured(t testing.TB, s *store.Store, n int) {
 // noConfig searches every value of every table for configuration.
 func noConfig(t testing.TB, where string) {
 	t.Helper()
-	snapshot, err := store.OpenSnapshot(t.Context(), where)
+	snapshot, err := db.OpenSnapshot(t.Context(), where)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func noBytes(t testing.TB, file string) {
 }
 
 // configIsSealed checks that no table holds configuration in plaintext, and that key rotation re-encrypts it.
-func configIsSealed(t *testing.T, where string, k store.KeyKeeper) {
+func configIsSealed(t *testing.T, where string, k db.KeyKeeper) {
 	const n = 5
 	s := openBy(t, where, k)
 	configured(t, s, n)
@@ -144,9 +145,9 @@ func TestConfigurationIsNotInTheFile(t *testing.T) {
 }
 
 // suiteKeeper is the key that the template of fresh databases was made with.
-func suiteKeeper(t testing.TB) store.KeyKeeper {
+func suiteKeeper(t testing.TB) db.KeyKeeper {
 	t.Helper()
-	k, err := store.LocalKey(key)
+	k, err := db.LocalKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func inClear(t testing.TB, exec func(query string)) {
 }
 
 // oldConfigIsSealed opens a database with plaintext configuration with several servers at once.
-func oldConfigIsSealed(t *testing.T, where string, k store.KeyKeeper, n int) {
+func oldConfigIsSealed(t *testing.T, where string, k db.KeyKeeper, n int) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {

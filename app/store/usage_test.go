@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // yearOfMachines fills a store with machines of a year, 50 users and 10 tenants of which the first has nearly all.
 func yearOfMachines(t testing.TB, s *Store, count int, end time.Time) {
 	t.Helper()
 	year := 365 * 24 * time.Hour
-	err := s.write(t.Context(), func(t *tx) error {
-		return t.execSet(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
+	err := s.Write(t.Context(), func(t *db.Tx) error {
+		return t.ExecSet(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
 			`(?, 'machine', ?, ?, ?, ?, 'n1', '', ?, ?, ?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 				made := end.Add(-year + time.Duration(i)*(year/time.Duration(count)))
 				gone := made.Add(time.Duration(1+i%200) * 37 * time.Minute)
-				tenant, at := "t", micros(gone)
+				tenant, at := "t", db.Micros(gone)
 				if i%20 == 0 {
 					tenant = fmt.Sprintf("t%d", i%9)
 				}
@@ -27,7 +28,7 @@ func yearOfMachines(t testing.TB, s *Store, count int, end time.Time) {
 					at = 0
 				}
 				id := fmt.Sprintf("m%d", i)
-				return append(args, id, id, fmt.Sprintf("p%d", i%3), tenant, fmt.Sprintf("c%d", i/4), float64(i%7)/10, micros(made), at, fmt.Sprintf("u%d", i%50),
+				return append(args, id, id, fmt.Sprintf("p%d", i%3), tenant, fmt.Sprintf("c%d", i/4), float64(i%7)/10, db.Micros(made), at, fmt.Sprintf("u%d", i%50),
 					fmt.Sprintf("t%d", i%12), fmt.Sprintf("h%d", i%5), float64(i%9))
 			})
 	})
@@ -87,12 +88,16 @@ func yearOfUsage(t *testing.T, s *Store) {
 		t.Logf("%d machines, by %s, since %s, each %s: %s (%s of CPU) for %d changes", count, c.by, c.from.Format(time.DateOnly), c.unit,
 			time.Since(began).Round(time.Millisecond), (cpuTime() - busy).Round(time.Millisecond), changes)
 	}
-	m := measuring{row: func(q string, args ...any) scanner { return s.reads.QueryRowContext(t.Context(), q, args...) }, now: end}
-	for _, st := range []app.QuotaStanding{{Scope: app.QuotaTenant}, {Scope: app.QuotaUser, Name: "u1"}, {Scope: app.QuotaGroup, Name: "g"}} {
-		began := time.Now()
-		if err := m.measure(&st, "t", 0, true); err != nil {
+	for _, q := range []app.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaUser, Name: "u1"}, {Scope: app.QuotaGroup, Name: "g"}} {
+		q.Limits.Nodes, q.ChangedAt = new(float64), end
+		if err := s.SetQuota(t.Context(), app.Actor{Tenant: "t", User: "u1"}, q); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("spent this month of %s: %.2f in %s", st.Scope, st.Months[0], time.Since(began).Round(100*time.Microsecond))
 	}
+	began := time.Now()
+	uses, err := s.Quotas(t.Context(), "t", end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("what of %d quotas is used this month in %s", len(uses), time.Since(began).Round(100*time.Microsecond))
 }

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/store/db"
 )
 
 // A full disk refuses what comes, as something that passes, breaks nothing that is there, and is forgotten once there is
@@ -20,8 +21,8 @@ func TestFullDisk(t *testing.T) {
 	// The pragma needs the writer's own connection.
 	pages := func(n int) {
 		t.Helper()
-		if err := s.write(t.Context(), func(tx *tx) error {
-			return tx.row(fmt.Sprintf(`PRAGMA max_page_count = %d`, n)).Scan(new(int))
+		if err := s.Write(t.Context(), func(tx *db.Tx) error {
+			return tx.Row(fmt.Sprintf(`PRAGMA max_page_count = %d`, n)).Scan(new(int))
 		}); err != nil {
 			t.Fatal(err)
 		}

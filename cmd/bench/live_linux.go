@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 	"muster/cmd/house"
 )
 
@@ -35,7 +35,7 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	}
 	defer leave()
 	h.Clock.Go()
-	var read store.Reading
+	var read db.Reading
 	site, err := h.Serve(ctx, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, r.WithContext(read.In(r.Context()))) })
 	})

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
@@ -22,7 +22,7 @@ func TestPagesCostTheSameInALargeTenant(t *testing.T) {
 		packed        int
 	}
 	look := func(h *House) map[Page]asked {
-		var read *store.Reading
+		var read *db.Reading
 		site, err := h.Serve(t.Context(), func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, r.WithContext(read.In(r.Context()))) })
 		})
@@ -30,7 +30,7 @@ func TestPagesCostTheSameInALargeTenant(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = site.Close() }()
-		read = &store.Reading{}
+		read = &db.Reading{}
 		v, err := site.SignIn(t.Context(), Operator)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestPagesCostTheSameInALargeTenant(t *testing.T) {
 		}
 		all := map[Page]asked{}
 		for _, p := range pages {
-			read = &store.Reading{}
+			read = &db.Reading{}
 			f, err := v.Get(t.Context(), p.Address)
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // Pages that are open while nothing happens cost the database next to nothing, and those that nobody looks at, nothing.
@@ -29,7 +29,7 @@ func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 		signedIn := httptest.NewRecorder()
 		h.Portal.ServeHTTP(signedIn, in)
 
-		var read store.Reading
+		var read db.Reading
 		ctx, hide := context.WithCancel(read.In(t.Context()))
 		defer hide()
 		paths := []string{"/live?page=%2F", "/live?page=%2Fclusters", "/live?page=%2Fqueue", "/live?page=%2Frequests", "/clusters/" + list[0].ID + "/live?after=0"}

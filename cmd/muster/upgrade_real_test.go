@@ -14,7 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/store"
+	"muster/app/store/db"
 	"muster/migrations"
 )
 
@@ -61,7 +61,7 @@ func older(t *testing.T) string {
 		out, err := exec.Command("git", append([]string{"-C", "../.."}, args...)...).Output()
 		return strings.TrimSpace(string(out)), err
 	}
-	all := store.Migrations()
+	all := db.Migrations()
 	newest := all[len(all)-1]
 	name := fmt.Sprintf("migrations/%05d_%s.sql", newest.Number, newest.Name)
 	commit := "HEAD" // where the newest migration is in no commit yet
@@ -135,7 +135,7 @@ func TestRealUpgrade(t *testing.T) {
 // breaks tells whether the newest migration says that the program before cannot work with it; see docs/upgrades.md.
 func breaks(t *testing.T) bool {
 	t.Helper()
-	all := store.Migrations()
+	all := db.Migrations()
 	newest := all[len(all)-1]
 	b, err := fs.ReadFile(migrations.FS, fmt.Sprintf("%05d_%s.sql", newest.Number, newest.Name))
 	if err != nil {

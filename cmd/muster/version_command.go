@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
 	"muster/app/store/blob"
+	"muster/app/store/db"
 	"muster/app/store/kms"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
@@ -42,7 +42,7 @@ func leftOut() []string {
 	for _, name := range providers.LeftOut {
 		left = append(left, "provider "+name)
 	}
-	for _, scheme := range slices.Concat(store.LeftOut, blob.LeftOut, kms.LeftOut) {
+	for _, scheme := range slices.Concat(db.LeftOut, blob.LeftOut, kms.LeftOut) {
 		left = append(left, scheme+"://")
 	}
 	if server.SecurityKeys() == nil {

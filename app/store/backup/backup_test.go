@@ -19,6 +19,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/store"
 	"muster/app/store/backup"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
@@ -38,7 +39,7 @@ func open(t testing.TB, where string) *store.Store {
 
 func take(t testing.TB, where string) []byte {
 	t.Helper()
-	s, err := store.OpenSnapshot(t.Context(), where)
+	s, err := db.OpenSnapshot(t.Context(), where)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,18 +55,18 @@ func of(b []byte) backup.Opener {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
-func keeper(t testing.TB, key []byte) store.KeyKeeper {
+func keeper(t testing.TB, key []byte) db.KeyKeeper {
 	t.Helper()
-	k, err := store.LocalKey(key)
+	k, err := db.LocalKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-func bring(t testing.TB, b []byte, where string) store.Outcome {
+func bring(t testing.TB, b []byte, where string) db.Outcome {
 	t.Helper()
-	_, _, out, err := backup.Bring(t.Context(), of(b), where, store.Restored{Keeper: keeper(t, key), Now: time.Now(), Lease: 24 * time.Hour}, false, nil)
+	_, _, out, err := backup.Bring(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now(), Lease: 24 * time.Hour}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func goesOn(t *testing.T, was, now *store.Store) {
 			break
 		}
 		for _, c := range cs {
-			if claims := c.Epoch & (1<<32 - 1); claims <= store.Ahead {
+			if claims := c.Epoch & (1<<32 - 1); claims <= db.Ahead {
 				t.Fatalf("the epoch of %s of operation %d may have been given out before: %d", c.Step.ID, c.Step.Operation, claims)
 			}
 			for ; c != nil; done++ {
@@ -216,11 +217,11 @@ func goesOn(t *testing.T, was, now *store.Store) {
 	}
 	whole(t, now)
 	number, err := now.NextClusterNumber(ctx)
-	if err != nil || number <= store.Ahead {
+	if err != nil || number <= db.Ahead {
 		t.Errorf("the next cluster has the number %d, %v", number, err)
 	}
 	op, err := now.CreateCluster(ctx, apptest.NewCluster(tenant, "later", 2, time.Now(), apptest.Chain(2)))
-	if err != nil || op.ID <= store.Ahead || len(after) > 0 && op.ID <= after[0].Step.Operation {
+	if err != nil || op.ID <= db.Ahead || len(after) > 0 && op.ID <= after[0].Step.Operation {
 		t.Errorf("the next operation has the number %d, %v", op.ID, err)
 	}
 }
@@ -302,7 +303,7 @@ func TestBrokenBackupsAreRefused(t *testing.T) {
 	refused := func(name string, b []byte) {
 		t.Helper()
 		where := sqliteFile(t)
-		_, _, _, err := backup.Bring(t.Context(), of(b), where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
+		_, _, _, err := backup.Bring(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 		if app.AsError(err).Reason != "bad_backup" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -340,12 +341,12 @@ func unpacked(b []byte) []byte {
 func TestRestoreReplacesNothing(t *testing.T) {
 	file := some(t)
 	b := take(t, file)
-	_, _, _, err := backup.Bring(t.Context(), of(b), file, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
+	_, _, _, err := backup.Bring(t.Context(), of(b), file, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 	if app.AsError(err).Reason != "not_empty" {
 		t.Errorf("a restore over an installation: %v", err)
 	}
 	where := sqliteFile(t)
-	_, _, _, err = backup.Bring(t.Context(), of(b), where, store.Restored{Now: time.Now(), Keeper: keeper(t, bytes.Repeat([]byte{8}, store.KeySize))}, false, nil)
+	_, _, _, err = backup.Bring(t.Context(), of(b), where, db.Restored{Now: time.Now(), Keeper: keeper(t, bytes.Repeat([]byte{8}, store.KeySize))}, false, nil)
 	if app.AsError(err).Reason != "wrong_key" {
 		t.Errorf("a restore with another key: %v", err)
 	}
@@ -365,7 +366,7 @@ func TestRestoreCutOffLeavesNothing(t *testing.T) {
 			cancel()
 		}
 		return of(b)()
-	}, where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
+	}, where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 	if err == nil {
 		t.Fatal("it went on")
 	}

@@ -12,6 +12,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/store"
 	"muster/app/store/backup"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
@@ -44,7 +45,7 @@ func TestPostgresBackup(t *testing.T) {
 				cancel()
 			}
 			return of(b)()
-		}, where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
+		}, where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 		if err == nil {
 			t.Fatal("it went on")
 		}

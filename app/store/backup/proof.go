@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // Proof authenticates a backup: an HMAC-SHA-256 of its manifest, which holds the hashes of everything else. Its key is random, used for this backup only, and
@@ -31,7 +31,7 @@ type prover struct {
 	key   []byte
 }
 
-func newProver(ctx context.Context, keeper store.KeyKeeper) (*prover, error) {
+func newProver(ctx context.Context, keeper db.KeyKeeper) (*prover, error) {
 	key := make([]byte, proofKeySize)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead
 	wrapped, err := keeper.Wrap(ctx, append([]byte(proofUse), key...))
@@ -54,7 +54,7 @@ func proofMAC(key, manifest []byte) []byte {
 }
 
 // check returns an error if the proof doesn't authenticate the manifest with this SHA-256.
-func (p Proof) check(ctx context.Context, keeper store.KeyKeeper, manifest []byte) error {
+func (p Proof) check(ctx context.Context, keeper db.KeyKeeper, manifest []byte) error {
 	key, err := keeper.Unwrap(ctx, p.Key)
 	if app.CodeOf(err) == app.EConflict {
 		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: fmt.Sprintf("The backup was made with another secret key (%.80q), or was changed.", p.Keeper),

@@ -22,6 +22,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/store"
 	"muster/app/store/backup"
+	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
@@ -142,7 +143,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 		t.Helper()
 		where := sqliteFile(t)
 		put := func(string, int64, io.Reader) error { t.Error("a content was kept"); return nil }
-		_, _, _, err := backup.Bring(t.Context(), of(b), where, store.Restored{Keeper: keeper(t, key), Now: time.Now()}, unproven, put)
+		_, _, _, err := backup.Bring(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, unproven, put)
 		if app.AsError(err).Reason != reason {
 			t.Errorf("%v, want the reason %s", err, reason)
 		}
@@ -234,7 +235,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = s.Close()
-		snapshot, err := store.OpenSnapshot(t.Context(), file)
+		snapshot, err := db.OpenSnapshot(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +253,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 	t.Run("the first form", func(t *testing.T) {
 		old := pack(t, firstForm(t, all))
 		refused(t, old, false, "unauthenticated")
-		if _, m, _, err := backup.Bring(t.Context(), of(old), sqliteFile(t), store.Restored{Keeper: keeper(t, key), Now: time.Now()}, true, nil); err != nil || m.Proven {
+		if _, m, _, err := backup.Bring(t.Context(), of(old), sqliteFile(t), db.Restored{Keeper: keeper(t, key), Now: time.Now()}, true, nil); err != nil || m.Proven {
 			t.Errorf("it was allowed: %v, proven %v", err, m.Proven)
 		}
 	})
@@ -280,7 +281,7 @@ func TestBackupFromBeforeARekey(t *testing.T) {
 	if _, err := s.Rekey(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	_, _, _, err := backup.Bring(t.Context(), of(before), sqliteFile(t), store.Restored{Keeper: next, Now: time.Now()}, false, nil)
+	_, _, _, err := backup.Bring(t.Context(), of(before), sqliteFile(t), db.Restored{Keeper: next, Now: time.Now()}, false, nil)
 	if app.AsError(err).Reason != "wrong_key" {
 		t.Errorf("with the new key: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // What is held in memory of one file of an archive is bounded.
@@ -32,7 +32,7 @@ func bad(format string, args ...any) error {
 
 // Check reads a whole backup, compares every byte with its manifest, and checks the manifest's proof. With unprovenToo it also accepts a backup of form 1, which has no
 // proof, and with a nil keeper it skips the proof; Manifest.Proven tells whether one was checked.
-func Check(ctx context.Context, r io.Reader, keeper store.KeyKeeper, unprovenToo bool) (Head, Manifest, error) {
+func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bool) (Head, Manifest, error) {
 	var head Head
 	var m Manifest
 	var proof *Proof
@@ -123,7 +123,7 @@ func tableOf(path string) (string, bool) {
 
 // Rows calls put for every row of a backup that was checked. It fails where the file is not the same any more.
 func Rows(r io.Reader, head Head, m Manifest, put func(table string, row []any) error) error {
-	columns := map[string][]store.Column{}
+	columns := map[string][]db.Column{}
 	for _, t := range head.Tables {
 		columns[t.Name] = t.Columns
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // odd is a value that JSON has no form for: a text that is no UTF-8 (programs print anything), or a number that is none.
@@ -57,7 +57,7 @@ func appendRow(b []byte, row []any) ([]byte, error) {
 }
 
 // readRow reads a line.
-func readRow(line []byte, columns []store.Column) ([]any, error) {
+func readRow(line []byte, columns []db.Column) ([]any, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(line, &raw); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func readRow(line []byte, columns []store.Column) ([]any, error) {
 	return row, nil
 }
 
-func readValue(raw json.RawMessage, kind store.Kind) (any, error) {
+func readValue(raw json.RawMessage, kind db.Kind) (any, error) {
 	text := string(raw)
 	if text == "null" {
 		return nil, nil
@@ -93,16 +93,16 @@ func readValue(raw json.RawMessage, kind store.Kind) (any, error) {
 		return string(b), err
 	}
 	switch kind {
-	case store.KindInt:
+	case db.KindInt:
 		return strconv.ParseInt(text, 10, 64)
-	case store.KindFloat:
+	case db.KindFloat:
 		return strconv.ParseFloat(text, 64)
 	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, err
 	}
-	if kind == store.KindBytes {
+	if kind == db.KindBytes {
 		b, err := base64.StdEncoding.DecodeString(s)
 		return b, err
 	}

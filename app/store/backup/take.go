@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // Contents is where contents of resources are.
@@ -25,7 +25,7 @@ type Taken struct {
 
 // Take writes a backup of a snapshot, authenticated with the database's key-encryption key; another key is refused, since the backup couldn't be restored. Contents may
 // be nil: then the backup has no contents of resources.
-func Take(ctx context.Context, to io.Writer, s *store.Snapshot, keeper store.KeyKeeper, version string, at time.Time, contents Contents) (out Taken, err error) {
+func Take(ctx context.Context, to io.Writer, s *db.Snapshot, keeper db.KeyKeeper, version string, at time.Time, contents Contents) (out Taken, err error) {
 	if err := s.CheckKey(ctx, keeper); err != nil {
 		return out, err
 	}
@@ -58,7 +58,7 @@ func Take(ctx context.Context, to io.Writer, s *store.Snapshot, keeper store.Key
 	return out, err
 }
 
-func content(ctx context.Context, w *Writer, b store.Blob, from Contents) error {
+func content(ctx context.Context, w *Writer, b db.Blob, from Contents) error {
 	r, err := from.Open(ctx, b.Name, 0)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ type Put func(name string, size int64, from io.Reader) error
 // Bring checks a whole backup, keeps the contents of resources that are in it where put is not nil, and then brings its rows into a database that has no
 // installation; see store.Restore. Of r, what the backup says is filled in here; its keeper must authenticate the backup, unless unprovenToo is set and the backup
 // predates proofs. Contents that were kept before it failed harm nothing.
-func Bring(ctx context.Context, open Opener, where string, r store.Restored, unprovenToo bool, put Put) (head Head, m Manifest, out store.Outcome, err error) {
+func Bring(ctx context.Context, open Opener, where string, r db.Restored, unprovenToo bool, put Put) (head Head, m Manifest, out db.Outcome, err error) {
 	read := func(f func(io.Reader) error) error {
 		from, err := open()
 		if err != nil {
@@ -88,7 +88,7 @@ func Bring(ctx context.Context, open Opener, where string, r store.Restored, unp
 	if err = read(func(from io.Reader) error { head, m, err = Check(ctx, from, r.Keeper, unprovenToo); return err }); err != nil {
 		return head, m, out, err
 	}
-	if err = store.Empty(ctx, where); err != nil {
+	if err = db.Empty(ctx, where); err != nil {
 		return head, m, out, err
 	}
 	if put != nil && head.Resources {
@@ -100,6 +100,6 @@ func Bring(ctx context.Context, open Opener, where string, r store.Restored, unp
 	r.Load = func(row func(string, []any) error) error {
 		return read(func(from io.Reader) error { return Rows(from, head, m, row) })
 	}
-	out, err = store.Restore(ctx, where, r)
+	out, err = db.Restore(ctx, where, r)
 	return head, m, out, err
 }

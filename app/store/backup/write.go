@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // Form is the form that is written. Older ones are read as long as they are known; newer ones are refused.
@@ -29,14 +29,14 @@ const pieceSize = 4 << 20
 
 // Head says what a backup is.
 type Head struct {
-	Form         int           `json:"form"`
-	Version      string        `json:"version"` // of the program that made it
-	MadeAt       time.Time     `json:"made_at"`
-	Database     string        `json:"database"` // kind and version
-	Installation string        `json:"installation"`
-	Migration    int64         `json:"migration"`
-	Resources    bool          `json:"resources"` // contents of resources are in it
-	Tables       []store.Table `json:"tables"`
+	Form         int        `json:"form"`
+	Version      string     `json:"version"` // of the program that made it
+	MadeAt       time.Time  `json:"made_at"`
+	Database     string     `json:"database"` // kind and version
+	Installation string     `json:"installation"`
+	Migration    int64      `json:"migration"`
+	Resources    bool       `json:"resources"` // contents of resources are in it
+	Tables       []db.Table `json:"tables"`
 }
 
 // Entry is a file of the archive.
@@ -70,7 +70,7 @@ type Writer struct {
 }
 
 // NewWriter begins a backup that is authenticated with a key-encryption key.
-func NewWriter(ctx context.Context, to io.Writer, h Head, keeper store.KeyKeeper) (*Writer, error) {
+func NewWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (*Writer, error) {
 	prover, err := newProver(ctx, keeper)
 	if err != nil {
 		return nil, err

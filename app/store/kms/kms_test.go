@@ -12,11 +12,12 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/kms"
 	"muster/app/store/storetest"
 )
 
-var _ store.KeyKeeper = (*kms.Key)(nil)
+var _ db.KeyKeeper = (*kms.Key)(nil)
 
 func keyURL(b string) string {
 	return "base64key://" + base64.URLEncoding.EncodeToString([]byte(strings.Repeat(b, 32)))

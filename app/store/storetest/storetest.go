@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app/store"
+	"muster/app/store/db"
 )
 
 // tables is a database in which there is nothing but the tables.
@@ -18,7 +19,7 @@ var tables = sync.OnceValues(func() (content []byte, err error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "muster.db")
-	if err := store.Migrate(context.Background(), file); err != nil {
+	if err := db.Migrate(context.Background(), file); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(file)

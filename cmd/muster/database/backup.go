@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
 	"muster/app/store/backup"
 	"muster/app/store/blob"
+	"muster/app/store/db"
 	"muster/cmd/muster/cli"
 )
 
@@ -43,7 +43,7 @@ func takeBackup(ctx context.Context, c *cli.Context, to string, resources bool, 
 	if err != nil {
 		return err
 	}
-	s, err := store.OpenSnapshot(ctx, where)
+	s, err := db.OpenSnapshot(ctx, where)
 	if err != nil {
 		return err
 	}

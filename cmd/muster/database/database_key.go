@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/app/store/kms"
 	"muster/cmd/muster/cli"
 )
@@ -27,11 +28,11 @@ const KeyFile = "secret.key"
 
 // keyKeeper is a key-encryption key that is closed.
 type keyKeeper interface {
-	store.KeyKeeper
+	db.KeyKeeper
 	Close() error
 }
 
-type localKeeper struct{ store.KeyKeeper }
+type localKeeper struct{ db.KeyKeeper }
 
 // Close implements keyKeeper.
 func (localKeeper) Close() error { return nil }
@@ -83,7 +84,7 @@ func parseKey(text string) (keyKeeper, error) {
 	if err != nil || len(key) != store.KeySize {
 		return nil, badKey()
 	}
-	k, err := store.LocalKey(key)
+	k, err := db.LocalKey(key)
 	return localKeeper{k}, err
 }
 

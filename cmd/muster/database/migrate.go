@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 	"muster/cmd/muster/cli"
 )
 
@@ -22,20 +22,20 @@ func MigrateCommand(c *cli.Context) *cobra.Command {
 }
 
 // Inspect looks at the database of this host. One that is not there yet is one without tables.
-func Inspect(ctx context.Context, c *cli.Context) (store.Inspection, string, error) {
+func Inspect(ctx context.Context, c *cli.Context) (db.Inspection, string, error) {
 	_, where, err := place(c)
 	if err != nil {
-		return store.Inspection{}, "", err
+		return db.Inspection{}, "", err
 	}
-	found, err := store.Inspect(ctx, where)
+	found, err := db.Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason == "no_database" {
-		return store.Inspection{Kind: "SQLite", Pending: store.Migrations(), Newest: newestMigration()}, where, nil
+		return db.Inspection{Kind: "SQLite", Pending: db.Migrations(), Newest: newestMigration()}, where, nil
 	}
 	return found, where, err
 }
 
 func newestMigration() int64 {
-	all := store.Migrations()
+	all := db.Migrations()
 	return all[len(all)-1].Number
 }
 
@@ -61,7 +61,7 @@ func migrateStatusCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-func printInspection(c *cli.Context, found store.Inspection) error {
+func printInspection(c *cli.Context, found db.Inspection) error {
 	if !found.Made {
 		_, err := fmt.Fprintf(c.Stdout, "%s: no tables yet; %s will make them.\n", found.Kind, cli.Plural(len(found.Pending), "migration"))
 		return err
@@ -100,12 +100,12 @@ func migrateUpCommand(c *cli.Context) *cobra.Command {
 						return fmt.Errorf("data directory: %w", err)
 					}
 				}
-				if done, err = store.MigrateTo(cmd.Context(), where, 0); err != nil {
+				if done, err = db.MigrateTo(cmd.Context(), where, 0); err != nil {
 					return err
 				}
 			}
 			if c.JSON() {
-				return c.PrintJSON(map[string]any{"dry_run": dry, "migrations": append([]store.Migration{}, done...)})
+				return c.PrintJSON(map[string]any{"dry_run": dry, "migrations": append([]db.Migration{}, done...)})
 			}
 			word := "done     "
 			if dry {

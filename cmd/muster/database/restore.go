@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/store"
 	"muster/app/store/backup"
+	"muster/app/store/db"
 	"muster/cmd/muster/cli"
 )
 
@@ -74,7 +75,7 @@ func opener(c *cli.Context, from string) (backup.Opener, func(), error) {
 }
 
 func checkBackup(ctx context.Context, c *cli.Context, from string, unproven bool) error {
-	var keeper store.KeyKeeper
+	var keeper db.KeyKeeper
 	if !unproven {
 		data, err := c.DataDir()
 		if err != nil {
@@ -143,7 +144,7 @@ func restore(ctx context.Context, c *cli.Context, from string, lease time.Durati
 		return err
 	}
 	defer done()
-	head, _, out, err := backup.Bring(ctx, open, where, store.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
+	head, _, out, err := backup.Bring(ctx, open, where, db.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
 		func(name string, size int64, r io.Reader) error { return blobs.Put(ctx, name, size, r) })
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 		Detail: fmt.Sprintf(`{"after":{"made_at":%q,"version":%q}}`, head.MadeAt.Format(time.RFC3339), head.Version)}); err != nil {
 		return 0, nil, err
 	}
-	snapshot, err := store.OpenSnapshot(ctx, where)
+	snapshot, err := db.OpenSnapshot(ctx, where)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -190,7 +191,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 	return missing, wrong, err
 }
 
-func tellRestore(c *cli.Context, where string, head backup.Head, out store.Outcome, missing int, wrong []string) error {
+func tellRestore(c *cli.Context, where string, head backup.Head, out db.Outcome, missing int, wrong []string) error {
 	if os.Getenv("DATABASE_URL") != "" {
 		where = "DATABASE_URL"
 	} else if abs, err := filepath.Abs(where); err == nil {

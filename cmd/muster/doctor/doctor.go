@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/store"
+	"muster/app/store/db"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/server"
@@ -47,8 +47,8 @@ type Doctor struct {
 
 	now func() time.Time
 
-	loaded     *app.Catalog     // nil until it was read
-	inspection store.Inspection // once the database was looked at
+	loaded     *app.Catalog  // nil until it was read
+	inspection db.Inspection // once the database was looked at
 }
 
 func Command(c *cli.Context) *cobra.Command {

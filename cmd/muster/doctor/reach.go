@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/store"
 	"muster/app/store/blob"
+	"muster/app/store/db"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
@@ -45,7 +45,7 @@ func (d *Doctor) apart(what string, skew time.Duration) []checked {
 
 // database looks at the database, and at its tables.
 func (d *Doctor) database(ctx context.Context) (all []checked) {
-	found, err := store.Inspect(ctx, d.where)
+	found, err := db.Inspect(ctx, d.where)
 	if err != nil && app.AsError(err).Reason == "no_database" {
 		return fine("%s is made when a server starts.", d.where)
 	}
@@ -92,7 +92,7 @@ func (d *Doctor) key(ctx context.Context) []checked {
 		return failedBy(err)
 	}
 	defer keeper.Close()
-	if err := store.CheckKey(ctx, d.where, keeper); err != nil {
+	if err := db.CheckKey(ctx, d.where, keeper); err != nil {
 		return failedBy(err)
 	}
 	if d.Config.Key == "" {

@@ -12,13 +12,14 @@ import (
 
 	"muster/app"
 	"muster/app/store"
+	"muster/app/store/db"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 )
 
 // upToDate refuses a database whose tables are not as this program makes them.
 func upToDate(ctx context.Context, where string) error {
-	found, err := store.Inspect(ctx, where)
+	found, err := db.Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason != "no_database" {
 		return err
 	}

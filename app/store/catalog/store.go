@@ -1,0 +1,9 @@
+package catalog
+
+import "muster/app/store/db"
+
+// Store keeps catalogs.
+type Store struct{ *db.DB }
+
+// New gives the store in a database.
+func New(d *db.DB) *Store { return &Store{d} }

@@ -1,0 +1,169 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/store/db"
+)
+
+// Columns are those of a cluster c, as Scan scans them.
+const Columns = `c.id, c.tenant, c.name, c.owner, c.template, c.provider, c.size, c.services, c.status, c.message,
+	c.cost_per_hour, c.dns_suffix, c.created_at, c.expires_at, c.deleted_at, c.pool,
+	c.visibility, c.owner_group`
+
+// Scan reads a row of Columns; more are further columns behind.
+func Scan(row db.Scanner, more ...any) (app.Cluster, error) {
+	var c app.Cluster
+	var services []byte
+	var created, expires, deleted int64
+	err := row.Scan(append([]any{&c.ID, &c.Tenant, &c.Name, &c.Owner, &c.Template, &c.Provider, &c.Size, &services, &c.Status,
+		&c.Message, &c.CostPerHour, &c.DNSSuffix, &created, &expires, &deleted, &c.Pool,
+		&c.Visibility, &c.OwnerGroup}, more...)...)
+	if err != nil {
+		return c, err
+	}
+	c.CreatedAt, c.ExpiresAt, c.DeletedAt = db.FromMicros(created), db.FromMicros(expires), db.FromMicros(deleted)
+	return c, json.Unmarshal(services, &c.Services)
+}
+
+// NextClusterNumber implements app.ClusterStore.
+func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		return t.Row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
+			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value`).Scan(&n)
+	})
+	return n, err
+}
+
+// Cluster implements app.ClusterStore.
+func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, error) {
+	c, err := Scan(s.Row(ctx,
+		`SELECT `+Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
+	return c, ReadError(err, id)
+}
+
+// View implements app.ClusterStore.
+func (s *Store) View(ctx context.Context, tenant, id string) (app.ClusterView, error) {
+	moment, err := s.Moment(ctx)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	defer func() { _ = moment.Rollback() }()
+	v := app.ClusterView{Links: []app.Link{}}
+	v.Cluster, err = Scan(moment.QueryRowContext(ctx, `SELECT `+Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
+	if err := ReadError(err, id); err != nil {
+		return app.ClusterView{}, err
+	}
+	if v.Nodes, err = nodes(ctx, moment, tenant, id); err != nil {
+		return app.ClusterView{}, err
+	}
+	v.Operations, err = operations(ctx, moment, tenant, id)
+	return v, err
+}
+
+// ReadError says of what reading a cluster gave whether there is none.
+func ReadError(err error, id string) error {
+	if db.IsNoRows(err) {
+		return app.Errorf(app.ENotFound, "There is no cluster %q.", id)
+	}
+	if err != nil {
+		return fmt.Errorf("store: cluster %s: %w", id, err)
+	}
+	return nil
+}
+
+// operationOfCluster is the operation at work on a cluster, or else the latest.
+const operationOfCluster = `(SELECT id FROM operations WHERE cluster = c.id ORDER BY
+			CASE WHEN status IN ('running', 'paused', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)`
+
+// Clusters implements app.ClusterStore.
+func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 200
+	}
+	where, args := clustersWhere(tenant, f)
+	order, ok := clusterOrders[f.Sort]
+	if !ok {
+		return nil, app.Errorf(app.EInvalid, "Clusters cannot be sorted by %q.", f.Sort)
+	}
+	if f.After != "" {
+		var key any
+		var number int64
+		may, mine := Readable(f.Reader)
+		err := s.Row(ctx, `SELECT `+order.key+`, c.number FROM clusters c WHERE c.tenant = ? AND c.id = ?`+may, append([]any{tenant, f.After}, mine...)...).
+			Scan(&key, &number)
+		if err := ReadError(err, f.After); err != nil {
+			return nil, err
+		}
+		if b, is := key.([]byte); is {
+			key = string(b)
+		}
+		where += ` AND (` + order.key + order.beyond + `? OR ` + order.key + ` = ? AND c.number < ?)`
+		args = append(args, key, key, number)
+	}
+	list := []app.ClusterSummary{}
+	shared, of := SharedWith(f.Reader)
+	// Which they are is found in the index clusters_listed alone; only those are fetched.
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var o OperationRow
+		var access app.Access
+		var free bool
+		c, err := Scan(row, append(o.Dest(), &access, &free)...)
+		if err != nil {
+			return err
+		}
+		if free {
+			c.CostPerHour = 0
+		}
+		c.Access = AccessOf(f.Reader, c, access)
+		op := o.Operation()
+		list = append(list, app.ClusterSummary{Cluster: c, Operation: &op})
+		return nil
+	}, `SELECT `+Columns+`, `+OperationColumns+`, `+shared+`, `+costsNothing+`
+		FROM (SELECT c.id FROM clusters c WHERE `+where+` ORDER BY `+order.by+` LIMIT ?) p
+		JOIN clusters c ON c.id = p.id JOIN operations o ON o.id = `+operationOfCluster+` ORDER BY `+order.by, append(append(of, args...), min(limit, 1001))...)
+	return list, err
+}
+
+// Definition implements app.ClusterStore.
+func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d app.Definition, err error) {
+	var sealed []byte
+	err = s.Row(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
+	if err = ReadError(err, cluster); err != nil {
+		return d, err
+	}
+	return d, s.OpenJSON(sealed, db.DefinitionPlace(cluster), &d)
+}
+
+// ClusterSecrets implements app.ClusterStore.
+func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k app.ClusterSecrets, err error) {
+	var sealed []byte
+	err = s.Row(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
+		Scan(&k.PublicKey, &sealed)
+	if err = ReadError(err, cluster); err != nil {
+		return k, err
+	}
+	k.PrivateKey, err = s.Unseal(sealed, "clusters/"+cluster)
+	return k, err
+}
+
+// ExpiredClusters implements app.ClusterStore.
+func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
+	return s.clusters(ctx, `SELECT `+Columns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
+		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'
+			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, db.Micros(now), limit)
+}
+
+func (s *Store) clusters(ctx context.Context, query string, args ...any) (list []app.Cluster, err error) {
+	err = s.Each(ctx, func(row db.Scanner) error {
+		c, err := Scan(row)
+		list = append(list, c)
+		return err
+	}, query, args...)
+	return list, err
+}

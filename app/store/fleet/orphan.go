@@ -1,0 +1,222 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+	"muster/app/store/db"
+	"muster/app/store/operation"
+)
+
+const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+	first_seen, last_seen, sightings, gone_at, decision, decided, error`
+
+func scanOrphan(row db.Scanner) (app.Orphan, error) {
+	var o app.Orphan
+	var made, first, last, gone int64
+	err := row.Scan(&o.ID, &o.Provider, &o.Machine, &o.Hostname, &o.Zone, &o.Tenant, &o.Cluster, &o.Node, &o.Intent, &o.Kind, &o.Price,
+		&made, &first, &last, &o.Sightings, &gone, &o.Decision, &o.Decided, &o.Error)
+	o.MadeAt, o.FirstSeen, o.LastSeen, o.GoneAt = db.FromMicros(made), db.FromMicros(first), db.FromMicros(last), db.FromMicros(gone)
+	return o, err
+}
+
+// HoldAccount implements app.OrphanStore.
+func (s *Store) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (held bool, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`INSERT INTO accounts (provider, holder, held_until, began_at, ended_at, machines, orphans, deleted, held_back, lost, error)
+			VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0, '')
+			ON CONFLICT (provider) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until, began_at = excluded.began_at
+			WHERE accounts.held_until <= ? OR accounts.held_until > ? OR accounts.holder = excluded.holder`,
+			provider, holder, db.Micros(now.Add(hold)), db.Micros(now), db.Micros(now), db.Micros(now.Add(ledger.FarFuture)))
+		held = n > 0
+		return err
+	})
+	return held, err
+}
+
+// EndPass implements app.OrphanStore.
+func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE accounts SET held_until = 0, ended_at = ?, machines = ?, orphans = ?, deleted = ?, held_back = ?, lost = ?, error = ?
+			WHERE provider = ? AND holder = ?`,
+			db.Micros(a.EndedAt), a.Machines, a.Orphans, a.Deleted, a.HeldBack, a.Lost, a.Error, a.Provider, holder)
+	})
+}
+
+// Accounts implements app.OrphanStore. Those of tenants that were deleted are over.
+func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
+	list := []app.Account{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var a app.Account
+		var began, ended int64
+		err := row.Scan(&a.Provider, &began, &ended, &a.Machines, &a.Orphans, &a.Deleted, &a.HeldBack, &a.Lost, &a.Error)
+		a.BeganAt, a.EndedAt = db.FromMicros(began), db.FromMicros(ended)
+		list = append(list, a)
+		return err
+	}, `SELECT provider, began_at, ended_at, machines, orphans, deleted, held_back, lost, error FROM accounts
+		WHERE provider NOT LIKE '%/%' OR EXISTS (SELECT 1 FROM tenants t WHERE t.closing_at = 0 AND substr(accounts.provider, 1, length(t.name) + 1) = t.name || '/')
+		ORDER BY provider`)
+	return list, err
+}
+
+// OrderedAccounts implements app.OrphanStore.
+func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error) {
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var name string
+		err := row.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT DISTINCT provider FROM orphans WHERE gone_at = 0 AND decision = 'delete' AND error = ''`)
+	return names, err
+}
+
+// orphanMemory is how long orphans that are gone can still be looked at.
+const orphanMemory = 30 * 24 * time.Hour
+
+// SeeOrphans implements app.OrphanStore.
+func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) (list []app.Orphan, err error) {
+	at := db.Micros(now)
+	err = s.Write(ctx, func(t *db.Tx) error {
+		list = []app.Orphan{}
+		for _, o := range seen {
+			err := t.Exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+					first_seen, last_seen, sightings, gone_at, decision, decided, error)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, '', '', '')
+				ON CONFLICT (id) DO UPDATE SET hostname = excluded.hostname, zone = excluded.zone, tenant = excluded.tenant,
+					cluster = excluded.cluster, node = excluded.node, intent = excluded.intent, kind = excluded.kind, price = excluded.price,
+					made_at = excluded.made_at, last_seen = excluded.last_seen,
+					first_seen = CASE WHEN orphans.gone_at > 0 OR orphans.first_seen > excluded.first_seen THEN excluded.first_seen ELSE orphans.first_seen END,
+					sightings = CASE WHEN orphans.gone_at > 0 THEN 1 ELSE orphans.sightings + 1 END,
+					decision = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decision END,
+					decided = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decided END,
+					error = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.error END, gone_at = 0`,
+				app.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
+				db.Micros(o.MadeAt), at, at)
+			if err != nil {
+				return err
+			}
+		}
+		if err := t.Exec(`UPDATE orphans SET gone_at = ? WHERE provider = ? AND gone_at = 0 AND last_seen <> ?`, at, provider, at); err != nil {
+			return err
+		}
+		if err := t.Exec(`DELETE FROM orphans WHERE gone_at > 0 AND gone_at < ?`, db.Micros(now.Add(-orphanMemory))); err != nil {
+			return err
+		}
+		return t.Each(func(row db.Scanner) error {
+			o, err := scanOrphan(row)
+			list = append(list, o)
+			return err
+		}, `SELECT `+orphanColumns+` FROM orphans WHERE provider = ? AND gone_at = 0 ORDER BY first_seen, id`, provider)
+	})
+	if err == nil && len(list)+len(seen) > 0 {
+		s.WakeWatchers(app.EverythingTopic())
+	}
+	return list, err
+}
+
+// OrphanDeleted implements app.OrphanStore.
+func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if failure != "" {
+			return t.Exec(`UPDATE orphans SET error = ? WHERE id = ? AND gone_at = 0`, failure, id)
+		}
+		o, err := scanOrphan(t.Row(`UPDATE orphans SET gone_at = ?, error = '' WHERE id = ? AND gone_at = 0 RETURNING `+orphanColumns, db.Micros(now), id))
+		if db.IsNoRows(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("store: orphan: %w", err)
+		}
+		who := o.Decided
+		if who == "" {
+			who = "muster"
+		}
+		return t.Audit(now, o.Tenant, who, "orphan.deleted", o.Provider+"/"+o.Machine, string(o.Kind))
+	})
+}
+
+// Orphans implements app.OrphanStore.
+func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error) {
+	where, args := "gone_at = 0", []any{}
+	if gone {
+		where = "gone_at >= 0"
+	}
+	if tenant != "" {
+		where, args = where+" AND tenant = ?", append(args, tenant)
+	}
+	list := []app.Orphan{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		o, err := scanOrphan(row)
+		list = append(list, o)
+		return err
+	}, `SELECT `+orphanColumns+` FROM orphans WHERE `+where+` ORDER BY first_seen, id LIMIT 10000`, args...)
+	return list, err
+}
+
+// DecideOrphan implements app.OrphanStore.
+func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		o, err = scanOrphan(t.Row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
+		switch {
+		case db.IsNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
+			o = app.Orphan{}
+			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no orphan %q.", id), Hint: "See: muster orphans"}
+		case err != nil:
+			return fmt.Errorf("store: orphan: %w", err)
+		case !o.GoneAt.IsZero():
+			return app.Errorf(app.EConflict, "Machine %s of %s is gone already.", o.Machine, o.Provider)
+		}
+		if err := t.Exec(`UPDATE orphans SET decision = ?, decided = ? WHERE id = ?`, d, who.User, id); err != nil {
+			return err
+		}
+		o.Decision, o.Decided = d, who.User
+		return t.Audit(now, who.Tenant, who.User, "orphan."+string(d), o.Provider+"/"+o.Machine, string(o.Kind))
+	})
+	return o, err
+}
+
+// orphanMode is the setting that says what becomes of orphans.
+const orphanMode = "orphans"
+
+// OrphanMode implements app.OrphanStore.
+func (s *Store) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
+	err = s.Row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
+	if db.IsNoRows(err) {
+		return app.OrphansDelete, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("store: %w", err)
+	}
+	return m, nil
+}
+
+// SetOrphanMode implements app.OrphanStore.
+func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := t.Exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
+			return err
+		}
+		return t.Audit(now, who.Tenant, who.User, "orphans.mode", "installation", string(m))
+	})
+}
+
+// MarkFound implements app.OrphanStore.
+func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+operation.Untouched, tenant, cluster)
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := t.Exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
+			return err
+		}
+		if err := operation.PoolMachineFound(t, cluster); err != nil {
+			return err
+		}
+		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
+			Message: "All machines run again."})
+	})
+}

@@ -1,0 +1,9 @@
+package fleet
+
+import "muster/app/store/db"
+
+// Store keeps provisioners, accounts of providers and gauges.
+type Store struct{ *db.DB }
+
+// New gives the store in a database.
+func New(d *db.DB) *Store { return &Store{d} }

@@ -1,0 +1,179 @@
+package health
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+	clusterdb "muster/app/store/cluster"
+	"muster/app/store/db"
+)
+
+// Keep begins to look after a cluster, goes on by another policy, or stops where there is none.
+func Keep(t *db.Tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
+	if p == nil {
+		return Drop(t, c.ID)
+	}
+	t.Topics[app.HealthTopic()] = true
+	return t.Exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
+		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
+		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
+		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(app.HealthUnknown))
+}
+
+// KeepOf looks after a cluster as a definition says that was put back.
+func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
+	var d struct{ Health *app.HealthPolicy }
+	if err := json.Unmarshal(definition, &d); err != nil {
+		return fmt.Errorf("store: definition of %s: %w", cluster, err)
+	}
+	c, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.id = ?`, cluster))
+	if err := clusterdb.ReadError(err, cluster); err != nil {
+		return err
+	}
+	return Keep(t, at, c, d.Health)
+}
+
+// CheckSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
+func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
+	t.Topics[app.HealthTopic()] = true
+	return t.Exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
+		db.Micros(now), cluster, tenant, db.Micros(now))
+}
+
+// CheckHealth implements app.HealthStore.
+func (s *Store) CheckHealth(ctx context.Context, r app.CheckRequest) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		c, err := clusterdb.Live(t, r.Tenant, r.Cluster)
+		if err != nil {
+			return err
+		}
+		if err := CheckSoon(t, c.Tenant, c.ID, r.Now); err != nil {
+			return err
+		}
+		return t.Deed(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
+	})
+}
+
+// Drop forgets how a cluster is.
+func Drop(t *db.Tx, cluster string) error {
+	if err := t.Exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {
+		return err
+	}
+	return t.Exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
+}
+
+// HealthDue implements app.HealthStore.
+func (s *Store) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue, err error) {
+	var next *int64
+	if err := s.Row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
+		return due, fmt.Errorf("store: health: %w", err)
+	}
+	if next == nil {
+		return due, nil
+	}
+	due.Next = db.FromMicros(*next)
+	if due.Next.After(now) {
+		return due, nil
+	}
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var tenant string
+		err := row.Scan(&tenant)
+		due.Tenants = append(due.Tenants, tenant)
+		return err
+	}, `SELECT DISTINCT tenant FROM health_rounds WHERE due_at <= ?`, db.Micros(now))
+	return due, err
+}
+
+// RoundsSoon implements app.HealthStore.
+func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []app.RoundDemand, err error) {
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var d app.RoundDemand
+		var due int64
+		err := row.Scan(&d.Tenant, &d.Provider, &due)
+		d.DueAt = db.FromMicros(due)
+		list = append(list, d)
+		return err
+	}, `SELECT tenant, provider, min(due_at) FROM health_rounds WHERE due_at <= ? GROUP BY tenant, provider`, db.Micros(before))
+	return list, err
+}
+
+// putOff is how many clusters that are not to be looked at now are put off in one claim.
+const putOff = 100
+
+// ClaimRound implements app.HealthStore.
+func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error) {
+	var found *app.ClaimedRound
+	err := s.Write(ctx, func(t *db.Tx) error {
+		found = nil
+		args := []any{q.Worker.Tenant, db.Micros(q.Now)}
+		except := ""
+		if len(q.Except) > 0 {
+			except = ` AND r.provider NOT IN (?` + strings.Repeat(", ?", len(q.Except)-1) + `)`
+			for _, p := range q.Except {
+				args = append(args, p)
+			}
+		}
+		type late struct {
+			cluster string
+			policy  app.HealthPolicy
+		}
+		var others []late
+		err := t.Each(func(row db.Scanner) error {
+			var text []byte
+			var round, lost int64
+			c, err := clusterdb.Scan(row, &text, &round, &lost)
+			if err != nil || found != nil {
+				return err
+			}
+			if c.Status == app.ClusterActive || c.Status == app.ClusterFailed && lost > 0 {
+				found = &app.ClaimedRound{Cluster: c, Round: round + 1}
+				return nil
+			}
+			l := late{cluster: c.ID}
+			others = append(others, l)
+			return json.Unmarshal(text, &others[len(others)-1].policy)
+		}, `SELECT `+clusterdb.Columns+`, r.policy, r.round, c.lost_at FROM health_rounds r JOIN clusters c ON c.id = r.cluster
+			WHERE r.tenant = ? AND r.due_at <= ?`+except+` ORDER BY r.due_at LIMIT `+fmt.Sprint(putOff), args...)
+		if err != nil {
+			return err
+		}
+		for _, l := range others {
+			if err := t.Exec(`UPDATE health_rounds SET due_at = ?, holder = '' WHERE cluster = ?`, db.Micros(q.Now.Add(l.policy.Every())), l.cluster); err != nil {
+				return err
+			}
+		}
+		if found == nil {
+			return nil
+		}
+		until := q.Now.Add(q.Within(found.Cluster.Size))
+		return t.Exec(`UPDATE health_rounds SET due_at = ?, began_at = ?, round = ?, holder = ? WHERE cluster = ?`,
+			db.Micros(until), db.Micros(q.Now), found.Round, q.Worker.Name, found.Cluster.ID)
+	})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return found, s.fillRound(ctx, found)
+}
+
+// fillRound reads what a round needs, outside of the one writing transaction.
+func (s *Store) fillRound(ctx context.Context, r *app.ClaimedRound) error {
+	c := r.Cluster
+	all, err := s.clusters.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if n.Status == app.NodeReady {
+			r.Nodes = append(r.Nodes, n)
+		}
+	}
+	if r.Definition, err = s.clusters.Definition(ctx, c.Tenant, c.ID); err != nil {
+		return err
+	}
+	r.Secrets, err = s.clusters.ClusterSecrets(ctx, c.Tenant, c.ID)
+	return err
+}

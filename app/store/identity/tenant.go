@@ -1,0 +1,216 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/store/db"
+)
+
+const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from, t.require_second_factor = 1,
+	(SELECT count(*) FROM users u WHERE u.tenant = t.name),
+	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0 AND c.pool = 0),
+	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
+	FROM tenants t WHERE t.closing_at = 0`
+
+func scanTenant(row db.Scanner) (t app.Tenant, err error) {
+	var created int64
+	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Users, &t.Clusters, &t.SlotsHeld)
+	t.CreatedAt = db.FromMicros(created)
+	return t, err
+}
+
+// Tenants implements app.TenantStore.
+func (s *Store) Tenants(ctx context.Context) ([]app.Tenant, error) {
+	all := []app.Tenant{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		t, err := scanTenant(row)
+		all = append(all, t)
+		return err
+	}, tenantRows+` ORDER BY t.name`)
+	return all, err
+}
+
+// TenantNames implements app.TenantStore.
+func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
+	names := []string{}
+	return names, s.Each(ctx, db.Texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
+}
+
+// Tenant implements app.TenantStore.
+func (s *Store) Tenant(ctx context.Context, name string) (app.Tenant, error) {
+	t, err := scanTenant(s.Row(ctx, tenantRows+` AND t.name = ?`, name))
+	return t, tenantError(name, err)
+}
+
+func tenantError(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case db.IsNoRows(err):
+		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
+	}
+	return fmt.Errorf("store: tenant: %w", err)
+}
+
+// TenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
+func TenantStands(t *db.Tx, name string) error {
+	var closing int64
+	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	if db.IsNoRows(err) || err == nil && closing > 0 {
+		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
+	}
+	return err
+}
+
+// TenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
+func TenantOpen(t *db.Tx, name string) error {
+	var closing int64
+	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	if err == nil && closing > 0 {
+		return app.Errorf(app.ENotFound, "There is no tenant %q any more.", name)
+	}
+	if db.IsNoRows(err) {
+		return nil
+	}
+	return err
+}
+
+// CreateTenant implements app.TenantStore.
+func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		added, err := t.Count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
+			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			return tenantTaken(t, n.Name)
+		}
+		copied := []string{}
+		if n.From != "" {
+			if err := TenantStands(t, n.From); err != nil || n.From == n.Name {
+				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("There is no tenant %q to copy the settings of.", n.From)}
+			}
+			for _, c := range s.parts.copies() {
+				if err := c.Copy(t, who, n.From, n.Name, n.CreatedAt); err != nil {
+					return err
+				}
+				copied = append(copied, c.What)
+			}
+		}
+		facts := tenantFacts(n)
+		if n.From != "" {
+			facts["from"], facts["copied"] = n.From, copied
+		}
+		if err := t.Deed(n.CreatedAt, who, "tenant.create", n.Name, nil, facts); err != nil {
+			return err
+		}
+		if admin == nil {
+			return nil
+		}
+		// The audit of the new tenant begins with it.
+		if err := addUser(t, ActingIn(who, n.Name), *admin); err != nil {
+			return err
+		}
+		return putInto(t, n.Name, admin.Name, admin.Groups)
+	})
+}
+
+func tenantTaken(t *db.Tx, name string) error {
+	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a tenant %q.", name)}
+	if app.CodeOf(TenantStands(t, name)) == app.ENotFound {
+		e.Message = fmt.Sprintf("There was a tenant %q, and its records are kept under that name.", name)
+		e.Hint = "Choose another name."
+	}
+	return e
+}
+
+func tenantFacts(t app.Tenant) map[string]any {
+	return map[string]any{"about": t.About, "slots": t.Slots}
+}
+
+// ChangeTenant implements app.TenantStore.
+func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
+		if err := tenantError(name, err); err != nil {
+			return err
+		}
+		after = before
+		if c.About != nil {
+			after.About = *c.About
+		}
+		if c.Slots != nil {
+			after.Slots = *c.Slots
+		}
+		if err := t.Exec(`UPDATE tenants SET about = ?, slots = ? WHERE name = ?`, after.About, after.Slots, name); err != nil {
+			return err
+		}
+		if after.Slots != before.Slots {
+			if err := SharesChanged(t); err != nil { // whoever balances begins anew
+				return err
+			}
+		}
+		return t.Deed(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
+	})
+	return after, err
+}
+
+// DeleteTenant implements app.TenantStore.
+func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
+		if err := tenantError(name, err); err != nil {
+			return err
+		}
+		left, err := tenantLeft(t, name)
+		if err != nil {
+			return err
+		}
+		if !left.Nothing() {
+			return left.Refusal(name)
+		}
+		for _, end := range s.parts.ends() {
+			if err := end(t, name); err != nil {
+				return err
+			}
+		}
+		if err := t.Exec(`UPDATE tenants SET closing_at = ? WHERE name = ?`, db.Micros(at), name); err != nil {
+			return err
+		}
+		facts := tenantFacts(before)
+		facts["users"] = before.Users
+		return t.Deed(at, who, "tenant.delete", name, facts, nil)
+	})
+}
+
+// tenantLeft finds what may still stand in a cloud for a tenant.
+func tenantLeft(t *db.Tx, name string) (l app.TenantLeft, err error) {
+	for _, q := range []struct {
+		into  *[]string
+		query string
+	}{
+		{&l.Live, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`},
+		{&l.Live, `SELECT 'the pool ' || name FROM pools WHERE tenant = ? AND ended_at = 0 ORDER BY name`},
+		{&l.Unproven, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at > 0 AND proven_at = 0 ORDER BY number`},
+		{&l.Orphans, `SELECT provider || ' ' || machine FROM orphans WHERE tenant = ? AND gone_at = 0 ORDER BY provider, machine`},
+		// Of clusters that live, the line above has said it.
+		{&l.Intents, `SELECT i.node || ' of ' || i.cluster FROM intents i LEFT JOIN clusters c ON c.id = i.cluster AND c.deleted_at = 0
+			WHERE i.tenant = ? AND i.ended_at = 0 AND c.id IS NULL ORDER BY i.cluster, i.node`},
+		{&l.Requests, `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND status IN ('waiting', 'offered') ORDER BY id`},
+	} {
+		if err := t.Each(db.Texts(q.into), q.query, name); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// SharesChanged notes, within a write, that provisioners or shares are others now.
+func SharesChanged(t *db.Tx) error {
+	t.Topics[app.SharesTopic()] = true
+	return t.Exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
+}

@@ -1,0 +1,419 @@
+package operation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+	clusterdb "muster/app/store/cluster"
+	"muster/app/store/db"
+	"muster/app/store/health"
+	"muster/app/store/policy"
+	"muster/app/store/resource"
+)
+
+// changeText is one side of a change as it is kept, without the definition.
+type changeText struct {
+	Template    string              `json:"template"`
+	Size        int                 `json:"size"`
+	Services    []string            `json:"services"`
+	CostPerHour float64             `json:"cost_per_hour"`
+	New         []string            `json:"new,omitempty"`
+	Nodes       map[string][]string `json:"nodes,omitempty"`
+	Leaving     []string            `json:"leaving,omitempty"`
+	Reserved    *reservedText       `json:"reserved,omitempty"`
+}
+
+// reservedText are the measures of a reservation that change with a cluster.
+type reservedText struct {
+	Nodes       int     `json:"nodes"`
+	CPU         float64 `json:"cpu"`
+	CostPerHour float64 `json:"cost_per_hour"`
+}
+
+func (c changeText) value() app.ClusterChange {
+	v := app.ClusterChange{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+	if v.Nodes == nil {
+		v.Nodes = map[string][]string{}
+	}
+	if r := c.Reserved; r != nil {
+		v.Reservation = app.Reservation{Nodes: r.Nodes, CPU: r.CPU, CostPerHour: r.CostPerHour}
+	}
+	return v
+}
+
+// checkFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
+func checkFollows(t *db.Tx, n app.NewOperation) error {
+	if n.Change == nil && n.Follows == 0 {
+		return nil
+	}
+	op := n.Operation
+	var id int64
+	var kind, status string
+	err := t.Row(`SELECT id, kind, status FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling')
+		ORDER BY id LIMIT 1`, op.Cluster).Scan(&id, &kind, &status)
+	if !db.IsNoRows(err) {
+		if err != nil {
+			return err
+		}
+		return &app.Error{Code: app.EConflict, Reason: "operation_running",
+			Message: fmt.Sprintf("Operation %d (%s) of the cluster is %s, and changes what the plan was made for.", id, kind, status),
+			Hint:    "Wait until it has ended, or cancel it first."}
+	}
+	if n.Follows == 0 {
+		return nil
+	}
+	err = t.Row(`SELECT id, kind FROM operations WHERE cluster = ? AND id > ? AND started_at > 0 ORDER BY id DESC LIMIT 1`, op.Cluster, n.Follows).
+		Scan(&id, &kind)
+	if db.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return &app.Error{Code: app.EConflict, Reason: "plan_changed",
+		Message: fmt.Sprintf("Operation %d (%s) has changed the cluster since this was planned.", id, kind),
+		Hint:    "Look at the new preview and ask again."}
+}
+
+// change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
+// operation has its row, and no step of it has begun. It gives what the audit is to say.
+func (s *Store) change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
+	var sealed []byte
+	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
+	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
+		return "", err
+	}
+	before, err := s.Unseal(sealed, db.DefinitionPlace(op.Cluster))
+	if err != nil {
+		return "", err
+	}
+	after, err := json.Marshal(c.Definition)
+	if err != nil {
+		return "", fmt.Errorf("store: definition: %w", err)
+	}
+	was := changeText{Template: cluster.Template, Size: cluster.Size, Services: cluster.Services, CostPerHour: cluster.CostPerHour}
+	made := changeText{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+	for _, n := range c.New {
+		made.New = append(made.New, n.Node.Name)
+	}
+	if err := promise(t, op.CreatedAt, cluster, c.New, c.Definition); err != nil {
+		return "", err
+	}
+	if was.Reserved, made.Reserved, err = reserveChange(t, op, cluster, c.Reservation); err != nil {
+		return "", err
+	}
+	if was.Nodes, was.Leaving, err = nodesBefore(t, op.Cluster, c); err != nil {
+		return "", err
+	}
+	kept := before
+	if string(before) == string(after) {
+		kept = nil
+	}
+	reserves := 0
+	if made.Reserved != nil {
+		reserves = 1
+	}
+	if err := t.Exec(`INSERT INTO changes (operation, tenant, cluster, definition, sealed_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
+		op.ID, op.Tenant, op.Cluster, s.SealChange(kept, op.ID), db.JSON(was), db.JSON(made), reserves); err != nil {
+		return "", err
+	}
+	if err := t.Exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, sealed_definition = ? WHERE id = ?`,
+		c.Template, c.Size, db.JSON(c.Services), c.CostPerHour, s.SealDefinition(after, op.Cluster), op.Cluster); err != nil {
+		return "", err
+	}
+	if err := resource.Use(t, op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
+		return "", err
+	}
+	if err := s.changeNodes(t, op, cluster, c); err != nil {
+		return "", err
+	}
+	if err := health.Keep(t, op.CreatedAt, cluster, c.Definition.Health); err != nil {
+		return "", err
+	}
+	return db.JSON(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
+}
+
+// audited is what the audit says of one side of a change: how many nodes, not which.
+func (c changeText) audited() map[string]any {
+	return map[string]any{"template": c.Template, "nodes": c.Size, "services": c.Services, "cost_per_hour": c.CostPerHour}
+}
+
+// reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
+func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
+	had, err := policy.Reserved(t, op.Tenant, op.Cluster, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := app.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: want.Groups, From: c.CreatedAt, Until: c.ExpiresAt}
+	if had != nil && had.EndedAt.IsZero() {
+		was = &reservedText{had.Nodes, had.CPU, had.CostPerHour}
+		r.Owner, r.Until = had.Owner, had.Until
+		r.Nodes, r.CPU, r.CostPerHour = had.Nodes, had.CPU, had.CostPerHour
+	}
+	if want.Nodes == 0 && want.CPU == 0 && want.CostPerHour == 0 {
+		return was, nil, nil
+	}
+	made = &reservedText{want.Nodes, want.CPU, want.CostPerHour}
+	r.Nodes, r.CPU, r.CostPerHour = max(r.Nodes, want.Nodes), max(r.CPU, want.CPU), max(r.CostPerHour, want.CostPerHour)
+	return was, made, policy.Reserve(t, op.CreatedAt, r)
+}
+
+// nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving
+// already. EConflict where one of them is not there.
+func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
+	services = map[string][]string{}
+	touched := map[string]bool{}
+	for name := range c.Nodes {
+		touched[name] = true
+	}
+	for _, name := range c.Leaving {
+		touched[name] = true
+	}
+	row := newNodeRow()
+	if err := t.Each(func(r db.Scanner) error {
+		n, err := row.scan(r)
+		if n.Leaving {
+			leaving = append(leaving, n.Name)
+		}
+		if touched[n.Name] {
+			services[n.Name] = n.Services
+		}
+		return err
+	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number`, cluster); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(c.Nodes)), c.Leaving...) {
+		if _, known := services[name]; !known {
+			return nil, nil, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster has no node %s any more.", name),
+				Hint: "Look at the new preview and ask again."}
+		}
+	}
+	return services, leaving, nil
+}
+
+// changeNodes writes the nodes that are new, that have other services, and that leave.
+func (s *Store) changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
+	// Nodes that are gone for good do not keep their names.
+	taken := ""
+	if err := t.EachOf(func(row db.Scanner) error { return row.Scan(&taken) }, len(c.New),
+		`WITH f(n) AS (VALUES `, `(?)`, `) SELECT d.name FROM f CROSS JOIN nodes d WHERE d.cluster = ? AND d.name = f.n AND d.leaving < 2`,
+		func(args []any, i int) []any { return append(args, c.New[i].Node.Name) }, op.Cluster); err != nil {
+		return err
+	}
+	if taken != "" {
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster already has a node %s.", taken),
+			Hint: "Look at the new preview and ask again."}
+	}
+	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "node_facts WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
+		if err := db.InSets(len(c.New), func(from, size int) error {
+			args := []any{op.Cluster}
+			for _, n := range c.New[from : from+size] {
+				args = append(args, n.Node.Name)
+			}
+			return t.Exec(`DELETE FROM `+table+` IN (`+db.Repeated(`?`, size)+`)`, args...)
+		}); err != nil {
+			return err
+		}
+	}
+	if err := s.insertNodes(t, cluster, c.New, c.Definition.Hardware, op.CreatedAt); err != nil {
+		return err
+	}
+	names := slices.SortedFunc(maps.Keys(c.Nodes), byNumber)
+	if err := t.ExecSet(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
+		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
+			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
+			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
+			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0,
+			lost_at = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
+		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
+		func(args []any, i int) []any { return append(args, op.Cluster, names[i], db.JSON(c.Nodes[names[i]])) }); err != nil {
+		return err
+	}
+	if err := t.ExecSet(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
+		WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any { return append(args, op.Cluster, c.Leaving[i]) }); err != nil {
+		return err
+	}
+	return tellNodes(t, op, c)
+}
+
+func byNumber(a, b string) int {
+	if d := app.NodeNumber(a) - app.NodeNumber(b); d != 0 {
+		return d
+	}
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// tellNodes tells those who watch of nodes that are new.
+func tellNodes(t *db.Tx, op app.Operation, c app.ClusterChange) error {
+	if len(c.New) == 0 {
+		return nil
+	}
+	m := &db.EventBatch{Event: app.Event{At: op.CreatedAt, Tenant: op.Tenant, Cluster: op.Cluster, Operation: op.ID, Kind: app.EventNode}}
+	for _, n := range c.New {
+		m.Changes = append(m.Changes, db.EventChange{"", n.Node.Name, string(n.Node.Status)})
+	}
+	return db.TellBatches(t, []*db.EventBatch{m})
+}
+
+// changeDone ends what amendments of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
+// the cluster has now, and the nodes that were given back, or never made, are gone for good. One whose machine may be there stays,
+// whatever the plan said.
+func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
+	if o.Kind == app.OperationCreate || o.Kind == app.OperationDelete {
+		return nil
+	}
+	r, err := reservedLast(t, o)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		if err := t.Exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
+			r.Nodes, r.CPU, r.CostPerHour, o.Cluster); err != nil {
+			return err
+		}
+	}
+	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND asked = 0
+		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.leaving = 1 AND n.status = 'planned')`,
+		db.Micros(now), o.Cluster, o.Cluster); err != nil {
+		return err
+	}
+	return t.Exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
+		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
+}
+
+// reservedLast gives what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
+// failed before it and which it has brought to an end. It is nil where none said anything.
+func reservedLast(t *db.Tx, o app.Operation) (*reservedText, error) {
+	var text []byte
+	err := t.Row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
+	if db.IsNoRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var made changeText
+	if err := json.Unmarshal(text, &made); err != nil {
+		return nil, fmt.Errorf("store: change of cluster %s: %w", o.Cluster, err)
+	}
+	return made.Reserved, nil
+}
+
+// DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
+func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
+	var sealed []byte
+	var change int64
+	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
+		LEFT JOIN changes h ON h.operation = (SELECT min(n.operation) FROM changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.sealed_definition) > 0)
+		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
+	if err = clusterdb.ReadError(err, cluster); err != nil {
+		return d, err
+	}
+	at := db.DefinitionPlace(cluster)
+	if change != 0 {
+		at = db.ChangePlace(change)
+	}
+	return d, s.OpenJSON(sealed, at, &d)
+}
+
+// LeftBy implements app.ClusterStore.
+func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
+	var was []byte
+	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
+	if db.IsNoRows(err) {
+		now, err := s.clusters.Cluster(ctx, tenant, cluster)
+		if err != nil {
+			return c, err
+		}
+		c.Template, c.Size, c.Services, c.CostPerHour = now.Template, now.Size, now.Services, now.CostPerHour
+	} else if err != nil {
+		return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
+	} else {
+		var w changeText
+		if err := json.Unmarshal(was, &w); err != nil {
+			return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
+		}
+		c.Template, c.Size, c.Services, c.CostPerHour = w.Template, w.Size, w.Services, w.CostPerHour
+	}
+	c.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation)
+	return c, err
+}
+
+// Definitions implements app.ClusterStore.
+func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.Definition, error) {
+	now, err := s.clusters.Definition(ctx, tenant, cluster)
+	if err != nil {
+		return nil, err
+	}
+	list := []app.Definition{now}
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var operation int64
+		var sealed []byte
+		if err := row.Scan(&operation, &sealed); err != nil {
+			return err
+		}
+		var d app.Definition
+		if err := s.OpenJSON(sealed, db.ChangePlace(operation), &d); err != nil {
+			return err
+		}
+		list = append(list, d)
+		return nil
+	}, `SELECT operation, sealed_definition FROM changes WHERE tenant = ? AND cluster = ? AND length(sealed_definition) > 0 ORDER BY operation DESC LIMIT ?`,
+		tenant, cluster, app.MaxDefinitions)
+	return list, err
+}
+
+// DefinitionState implements app.ClusterStore. What is sealed twice is never the same, so the digest tells every change.
+func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
+	var sealed []byte
+	var changes int64
+	err := s.Row(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
+		tenant, cluster).Scan(&sealed, &changes)
+	if err = clusterdb.ReadError(err, cluster); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(sealed)
+	return fmt.Sprintf("%d %x", changes, sum[:12]), nil
+}
+
+// ChangeOf implements app.ClusterStore.
+func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after app.ClusterChange, err error) {
+	var cluster string
+	var was, made []byte
+	err = s.Row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
+		Scan(&cluster, &was, &made)
+	if db.IsNoRows(err) {
+		return before, after, app.Errorf(app.ENotFound, "Operation %d has changed nothing of its cluster.", operation)
+	}
+	if err != nil {
+		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
+	}
+	var w, m changeText
+	if err := json.Unmarshal(was, &w); err != nil {
+		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
+	}
+	if err := json.Unmarshal(made, &m); err != nil {
+		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
+	}
+	before, after = w.value(), m.value()
+	// The definition before is what the operation just before this one left, whichever that was.
+	if before.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation-1); err != nil {
+		return before, after, err
+	}
+	if after.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation); err != nil {
+		return before, after, err
+	}
+	for _, name := range m.New {
+		after.New = append(after.New, app.NewNode{Node: app.Node{Cluster: cluster, Name: name}})
+	}
+	return before, after, nil
+}

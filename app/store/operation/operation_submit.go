@@ -1,0 +1,303 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/ledger"
+	clusterdb "muster/app/store/cluster"
+	"muster/app/store/db"
+	"muster/app/store/policy"
+)
+
+// SubmitOperation implements app.Ledger.
+func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		standing, err := checkStanding(t, n)
+		if err != nil {
+			return err
+		}
+		if standing != nil {
+			op = standing.Operation()
+			return nil
+		}
+		if err := checkFollows(t, n); err != nil {
+			return err
+		}
+		if n.LeaseOver {
+			if err := clusterdb.LeaseOver(t, n.Operation); err != nil {
+				return err
+			}
+		}
+		if off, err := callOffCreate(t, n.Operation); err != nil || off.ID != 0 {
+			op = off
+			return err
+		}
+		if n.Operation.Kind != app.OperationCompare { // what was found before is not so for long
+			if err := t.Exec(`DELETE FROM service_changes WHERE cluster = ?`, n.Operation.Cluster); err != nil {
+				return err
+			}
+		}
+		op, err = s.submit(t, n)
+		return err
+	})
+	return op, err
+}
+
+// callOffCreate calls a create off that waits for a hook when the cluster is to be deleted: nothing was made, so there is nothing to
+// give back. It gives the create, or one without a number where there is none.
+func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
+	if op.Kind != app.OperationDelete {
+		return app.Operation{}, nil
+	}
+	var id int64
+	err := t.Row(`SELECT id FROM operations WHERE cluster = ? AND kind = 'create' AND status = 'waiting' AND held > 0`, op.Cluster).Scan(&id)
+	if db.IsNoRows(err) {
+		return app.Operation{}, nil
+	}
+	if err != nil {
+		return app.Operation{}, err
+	}
+	return control(t, app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
+		"Stopped, because "+op.Requester+" asked for delete. Nothing was made.")
+}
+
+// checkStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
+func checkStanding(t *db.Tx, n app.NewOperation) (*clusterdb.OperationRow, error) {
+	op := n.Operation
+	var deleted int64
+	err := t.Row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
+	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
+		return nil, err
+	}
+	if op.Kind == app.OperationDelete {
+		o := &clusterdb.OperationRow{}
+		err := t.Row(`SELECT `+clusterdb.OperationColumns+` FROM operations o WHERE o.cluster = ? AND o.kind = 'delete'
+			AND o.status IN ('waiting', 'running', 'succeeded') ORDER BY o.id DESC LIMIT 1`, op.Cluster).Scan(o.Dest()...)
+		if !db.IsNoRows(err) {
+			return o, err
+		}
+	}
+	if deleted > 0 {
+		return nil, app.Errorf(app.EConflict, "Cluster %q is gone.", op.Cluster)
+	}
+	switch op.Kind {
+	case app.OperationRollBack:
+		return nil, checkUndo(t, n)
+	case app.OperationGoOn:
+		return nil, checkGoOn(t, n)
+	}
+	return nil, nil
+}
+
+// checkUndo refuses a roll-back of what has not ended, or of what something else has followed, and one whose plan does not
+// give back all that was begun to be made: more has happened since it was planned.
+func checkUndo(t *db.Tx, n app.NewOperation) error {
+	op := n.Operation
+	undone, err := clusterdb.ReadOperation(t, op.Undoes)
+	if err != nil {
+		return err
+	}
+	if undone.Cluster != op.Cluster || undone.Tenant != op.Tenant {
+		return app.Errorf(app.ENotFound, "There is no operation %d.", op.Undoes)
+	}
+	later, err := later(t, undone)
+	if err != nil {
+		return err
+	}
+	if later != nil && later.GoesOn == undone.ID && later.Status.Ended() && later.Status != app.OperationSucceeded {
+		later = nil // what went on with it is undone together with it
+	}
+	if err := ledger.CheckUndo(&undone, later); err != nil {
+		return err
+	}
+	if n.Change == nil {
+		// Its steps would undo what the operation did, and the cluster's rows would still say that it was done.
+		var changed bool
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM changes WHERE operation = ?)`, undone.ID).Scan(&changed); err != nil {
+			return err
+		}
+		if changed {
+			return app.Errorf(app.EInternal, "the roll-back of operation %d, which changed its cluster, does not say what it puts back", undone.ID)
+		}
+	}
+	back := map[string]bool{}
+	for _, s := range n.Plan.Steps {
+		back[s.Node] = back[s.Node] || s.Action == app.ActionDelete
+	}
+	left := ""
+	err = t.Each(func(row db.Scanner) error {
+		var node string
+		err := row.Scan(&node)
+		if !back[node] {
+			left = node
+		}
+		return err
+	}, `SELECT s.node FROM steps s WHERE s.operation = ? AND s.action = ? AND s.attempt > 0
+		AND EXISTS (SELECT 1 FROM nodes n WHERE n.cluster = s.cluster AND n.name = s.node AND n.status <> ?)`,
+		undone.ID, string(app.ActionCreate), string(app.NodeDeleted))
+	if err == nil && left != "" {
+		err = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The roll-back would not give " + left + " back: more has happened since it was planned.",
+			Hint: "Look at the new preview and ask again."}
+	}
+	return err
+}
+
+// later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
+func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
+	var l clusterdb.OperationRow
+	err := t.Row(`SELECT `+clusterdb.OperationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')
+		ORDER BY o.id DESC LIMIT 1`, o.Cluster, o.ID).Scan(l.Dest()...)
+	if db.IsNoRows(err) {
+		return nil, nil
+	}
+	v := l.Value()
+	return &v, err
+}
+
+// submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
+func (s *Store) submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
+	op := n.Operation
+	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
+	op.Expects, op.Trace = n.Plan.Expects, t.Trace
+	hooks, waits, err := hooksBefore(t, n)
+	if err != nil {
+		return op, err
+	}
+	if n.Cancel && !waits {
+		if err := cancelOthers(t, op); err != nil {
+			return op, err
+		}
+	}
+	noTopUp := 0
+	if op.NoTopUp {
+		noTopUp = 1
+	}
+	err = t.Row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
+			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, at_least, no_top_up, trace)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
+		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
+		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),
+		op.Expects.Guessed.Microseconds(), op.Expects.Runs, db.Micros(op.CreatedAt), op.AtLeast, noTopUp, op.Trace).Scan(&op.ID)
+	if err != nil {
+		return op, fmt.Errorf("store: operation: %w", err)
+	}
+	if err := t.Exec(`UPDATE operations SET followed_by = ? WHERE cluster = ? AND followed_by = 0 AND id < ?`, op.ID, op.Cluster, op.ID); err != nil {
+		return op, err
+	}
+	detail := op.PlanHash
+	if n.Change != nil {
+		if detail, err = s.change(t, op, *n.Change); err != nil {
+			return op, err
+		}
+	}
+	if err := t.Audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
+		return op, err
+	}
+	if err := beginGoOn(t, op, n); err != nil {
+		return op, err
+	}
+	if err := topUpWaits(t, op, n.TopUp); err != nil {
+		return op, err
+	}
+	if err := announce(t, &op, n.Plan, hooks, waits); err != nil {
+		return op, err
+	}
+	before, err := before(t, op.Cluster)
+	if err != nil {
+		return op, err
+	}
+	set := ledger.New(op.CreatedAt)
+	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
+	rows := newPlanRows(op, n.Plan)
+	if rows.paces, err = policy.PacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
+		return op, err
+	}
+	if before == op.ID && !waits {
+		// What can begin at once is written as begun.
+		for _, st := range rows.free() {
+			set.AddStep(st)
+		}
+		set.Start(o)
+		if err := set.Settle(rows); err != nil {
+			return op, err
+		}
+	}
+	if err := insertSteps(t, rows, set); err != nil {
+		return op, err
+	}
+	if o.Status == app.OperationWaiting {
+		return o.Operation, operationEvent(t, op.CreatedAt, o)
+	}
+	if err := setCluster(t, op.CreatedAt, op.Tenant, op.Cluster, app.ClusterPending, ""); err != nil {
+		return op, err
+	}
+	if err := saveOperations(t, op.CreatedAt, set); err != nil {
+		return op, err
+	}
+	return o.Operation, nil
+}
+
+// before gives the cluster's oldest operation that has not ended; 0 for none.
+func before(t *db.Tx, cluster string) (id int64, err error) {
+	err = t.Row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
+		cluster).Scan(&id)
+	if db.IsNoRows(err) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
+// running steps have.
+func cancelOthers(t *db.Tx, op app.Operation) error {
+	var ids []int64
+	err := t.Each(func(row db.Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused') AND id <> ? ORDER BY id DESC`, op.Cluster, op.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		_, err := control(t, app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
+			"Stopped, because "+op.Requester+" asked for "+string(op.Kind)+".")
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startNext starts the cluster's oldest waiting operation, unless one is under way.
+func startNext(t *db.Tx, now time.Time, cluster string) error {
+	id, err := before(t, cluster)
+	if err != nil || id == 0 {
+		return err
+	}
+	o, err := clusterdb.ReadOperation(t, id)
+	if err != nil || o.Status != app.OperationWaiting || !o.HeldUntil.IsZero() {
+		return err
+	}
+	free, err := stepsWhere(t, `s.operation = ? AND s.needs_left = 0 AND s.state = ?`, id, string(app.StepWaiting))
+	if err != nil {
+		return err
+	}
+	set := ledger.New(now)
+	started := set.AddOperation(o)
+	for _, st := range free {
+		set.AddStep(st)
+	}
+	set.Start(started)
+	if err := set.Settle(ledgerRows{t}); err != nil {
+		return err
+	}
+	if err := setCluster(t, now, o.Tenant, cluster, app.ClusterPending, ""); err != nil {
+		return err
+	}
+	return save(t, now, set)
+}

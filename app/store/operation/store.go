@@ -1,0 +1,26 @@
+package operation
+
+import (
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+	"sync/atomic"
+)
+
+// Store keeps operations with their steps, and all that begins or changes one.
+type Store struct {
+	*db.DB
+	clusters *cluster.Store
+
+	finishes db.Gathering[*finishCall]
+	claims   db.Gathering[*claimCall]
+
+	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
+}
+
+// New gives the store in a database.
+func New(d *db.DB, clusters *cluster.Store) *Store {
+	s := &Store{DB: d, clusters: clusters}
+	s.finishes = db.Gathering[*finishCall]{Act: s.finish, Most: db.MostGathered}
+	s.claims = db.Gathering[*claimCall]{Act: s.claim, Most: db.MostGathered}
+	return s
+}

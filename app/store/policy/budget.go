@@ -1,0 +1,188 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/store/db"
+)
+
+// budgetLevels are the parts of a budget, in percent, of which people are told.
+var budgetLevels = []int{80, 100}
+
+// budgetLevel gives the level that is reached; 0 for none.
+func budgetLevel(limit, used float64) (level int) {
+	for _, l := range budgetLevels {
+		if limit > 0 && used*100 >= limit*float64(l)*(1-1e-9) {
+			level = l
+		}
+	}
+	return level
+}
+
+// tellBudget tells that a budget is used up to a level, once a month and level.
+func tellBudget(t *db.Tx, at time.Time, tenant string, s app.QuotaStanding, used float64) error {
+	limit, _ := s.Limits.Of(app.MeasurePerMonth)
+	reached := budgetLevel(limit, used)
+	if reached == 0 {
+		return nil
+	}
+	month := app.MonthOf(at)
+	fresh := false
+	for _, level := range budgetLevels {
+		if level > reached {
+			break
+		}
+		n, err := t.Count(`INSERT INTO budget_notices (tenant, scope, name, month, level, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			tenant, string(s.Scope), s.Name, month.Name(), level, db.Micros(at))
+		if err != nil {
+			return err
+		}
+		fresh = n > 0 // the highest counts: who is told of 100 % need not be told of 80
+	}
+	if !fresh {
+		return nil
+	}
+	line := app.QuotaLine{Scope: s.Scope, Name: s.Name}
+	n := app.Notice{At: at, Tenant: tenant, Kind: app.NoticeBudget, Path: "/usage",
+		Title: fmt.Sprintf("%d %% of the budget of %s for %s is used up.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
+		Text: fmt.Sprintf("%.2f of %.2f are spent, or committed until leases or the month end. At the limit nothing new is accepted; what runs goes on.",
+			used, limit)}
+	switch s.Scope {
+	case app.QuotaGroup:
+		n.Groups = []string{s.Name}
+	case app.QuotaUser, app.QuotaEachUser:
+		n.Users = []string{s.Name}
+	default:
+		if err := t.Each(func(row db.Scanner) error {
+			var name string
+			err := row.Scan(&name)
+			n.Users = append(n.Users, name)
+			return err
+		}, `SELECT name FROM users WHERE tenant = ? AND role IN ('admin', 'superadmin') ORDER BY name LIMIT 100`, tenant); err != nil {
+			return err
+		}
+	}
+	return t.Notice(n)
+}
+
+// forgetBudget lets a budget that was changed be told of anew.
+func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
+	limit := func(q *app.Quota) float64 {
+		if q != nil {
+			if l, is := q.Limits.Of(app.MeasurePerMonth); is {
+				return l
+			}
+		}
+		return -1
+	}
+	if limit(before) == limit(after) {
+		return nil
+	}
+	if scope == app.QuotaEachUser {
+		return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ?`, tenant, string(scope))
+	}
+	return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
+}
+
+// TellBudgets implements app.QuotaStore. Only what has reached a level that is not told of is written.
+func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
+	tenants := []string{}
+	if err := s.Each(ctx, func(row db.Scanner) error {
+		var tenant string
+		err := row.Scan(&tenant)
+		tenants = append(tenants, tenant)
+		return err
+	}, `SELECT DISTINCT tenant FROM quotas WHERE per_month > 0`); err != nil {
+		return 0, err
+	}
+	for _, tenant := range tenants {
+		n, err := s.tellBudgetsOf(ctx, tenant, now)
+		told += n
+		if err != nil {
+			return told, err
+		}
+	}
+	return told, nil
+}
+
+func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
+	due, err := s.budgetsDue(ctx, tenant, now)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	err = s.Write(ctx, func(t *db.Tx) error {
+		for _, d := range due {
+			if err := tellBudget(t, now, tenant, d, d.Months[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return len(due), err
+}
+
+// budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
+func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
+	l, err := s.lookAtQuotas(ctx, tenant, now)
+	if err != nil {
+		return nil, err
+	}
+	defer l.end()
+	own := map[string]app.Limits{}
+	for _, q := range l.all {
+		if q.Scope == app.QuotaUser {
+			own[q.Name] = q.Limits
+		}
+	}
+	for _, q := range l.all {
+		if _, is := q.Limits.Of(app.MeasurePerMonth); !is {
+			continue
+		}
+		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
+		each := q.Scope == app.QuotaEachUser
+		if each {
+			all, err := l.byOwner(tenant)
+			if err != nil {
+				return nil, err
+			}
+			of = of[:0]
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				if !strings.HasPrefix(name, "pool:") {
+					st := app.QuotaStanding{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
+					st.Months[0] = all[name].PerMonth
+					of = append(of, st)
+				}
+			}
+		}
+		for _, st := range of {
+			limit, is := st.Limits.Of(app.MeasurePerMonth)
+			if !is {
+				continue
+			}
+			if !each {
+				if err := l.measure(&st, tenant, 0, true); err != nil {
+					return nil, err
+				}
+			}
+			level := budgetLevel(limit, st.Months[0])
+			if level == 0 {
+				continue
+			}
+			var told int
+			if err := l.row(`SELECT count(*) FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
+				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&told); err != nil {
+				return nil, db.Wrapped(err)
+			}
+			if told == 0 {
+				due = append(due, st)
+			}
+		}
+	}
+	return due, nil
+}

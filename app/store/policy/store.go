@@ -1,0 +1,9 @@
+package policy
+
+import "muster/app/store/db"
+
+// Store keeps policies, quotas, budgets, reservations and paces.
+type Store struct{ *db.DB }
+
+// New gives the store in a database.
+func New(d *db.DB) *Store { return &Store{d} }

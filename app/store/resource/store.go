@@ -1,0 +1,9 @@
+package resource
+
+import "muster/app/store/db"
+
+// Store keeps resources.
+type Store struct{ *db.DB }
+
+// New gives the store in a database.
+func New(d *db.DB) *Store { return &Store{d} }
