@@ -114,7 +114,7 @@ func (r Role) atLeast(other Role) bool {
 func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
 	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
 	refuse := func(p Policy, reason string) Decision {
-		d.Said = append(d.Said, Said{p.Name, p.Version, PolicyRefuse, reason})
+		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: PolicyRefuse, Text: reason})
 		d.Outcome, d.Policy, d.Reason, d.Needs = OutcomeRefuse, p.Name, reason, nil
 		return d
 	}
@@ -137,7 +137,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 		case PolicyRefuse:
 			return refuse(p, j.Reason)
 		case PolicyAllow:
-			d.Said = append(d.Said, Said{p.Name, p.Version, p.Effect, j.Reason})
+			d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 			d.Policy = p.Name
 			return d
 		case PolicyRewrite:
@@ -147,7 +147,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			if d.Lease != 0 && d.Lease <= j.Lease {
 				continue // it is short enough
 			}
-			d.Changes = append(d.Changes, Change{p.Name, d.Lease, j.Lease, j.Reason})
+			d.Changes = append(d.Changes, Change{Policy: p.Name, From: d.Lease, To: j.Lease, Reason: j.Reason})
 			d.Lease = j.Lease
 		case PolicyApprove:
 			if p.Approval == nil {
@@ -158,7 +158,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 		default:
 			return refuse(p, fmt.Sprintf("The policy %s has an effect that is not known: %q.", p.Name, p.Effect))
 		}
-		d.Said = append(d.Said, Said{p.Name, p.Version, p.Effect, j.Reason})
+		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 	}
 	return d
 }

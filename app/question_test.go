@@ -17,7 +17,7 @@ func keyQuestion() *Person {
 func TestTypedValues(t *testing.T) {
 	p := keyQuestion()
 	got, err := p.Settle(map[string]any{"key": "hunter2hunter2", "seats": "7"})
-	if err != nil || got["key"] != (AnswerValue{"hunter2hunter2", true}) || got["seats"].Text != "7" || got["cache"].Text != "2048" {
+	if err != nil || got["key"] != (AnswerValue{Text: "hunter2hunter2", Secret: true}) || got["seats"].Text != "7" || got["cache"].Text != "2048" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, c := range []struct {
