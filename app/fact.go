@@ -107,7 +107,7 @@ func (a *App) giveFacts(ctx context.Context, c Cluster, names []FactName, to []*
 	first := make(map[FactName]string, len(names))
 	for _, f := range list { // in the order of nodes
 		told[place{f.Node, f.Service, f.Name}] = f.Value
-		if name := (FactName{f.Service, f.Name}); first[name] == "" {
+		if name := (FactName{Service: f.Service, Name: f.Name}); first[name] == "" {
 			first[name] = f.Value
 		}
 		if f.Secret && f.Value != "" {
