@@ -301,7 +301,11 @@ func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (
 
 func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 	keeps := func(old, with string) func(*bureau, int64) {
-		return func(b *bureau, _ int64) { b.app.Store = changedKept{b.app.Store, old, with} }
+		return func(b *bureau, _ int64) {
+			deps := b.app.Deps
+			deps.Store = changedKept{deps.Store, old, with}
+			b.app = app.New(deps)
+		}
 	}
 	for name, change := range map[string]func(b *bureau, id int64){
 		"another service":          keeps(`"install"`, `"configure"`),
