@@ -46,9 +46,6 @@ func (a *App) checkIsolation(ctx context.Context, spec *ProviderSpec) error {
 	return nil
 }
 
-// IsolationHint says what to do where machines would be processes of a host that tenants share.
-const IsolationHint = "Choose another provider, or run Muster where the sandbox can use namespaces (Linux, as root, with OpenSSH and iproute2). An operator who trusts all tenants alike allows it with --tenant-host-access."
-
 // checkFirstTenant refuses a second tenant while the first has machines that are processes of this host.
 func (a *App) checkFirstTenant(ctx context.Context) error {
 	if a.TenantHostAccess || a.SharesHost == nil || a.Deps.Catalog == nil {

@@ -295,3 +295,6 @@ func (f Field) Check(text string) *Error {
 	}
 	return e
 }
+
+// IsolationHint says what to do where machines would be processes of a host that tenants share.
+const IsolationHint = "Choose another provider, or run Muster where the sandbox can use namespaces (Linux, as root, with OpenSSH and iproute2). An operator who trusts all tenants alike allows it with --tenant-host-access."
