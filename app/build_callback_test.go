@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/netguard"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/jobs/webhook"
 	"muster/portal/buildsystems"
 )
@@ -21,7 +21,7 @@ func calls(callback string) []app.BuildRule {
 // What is wrong with a rule's callback is said with its place before it is saved.
 func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	b := newBureau(t)
-	b.app.BuildRules, b.app.HookGuard = policy.NewBuilds(), &netguard.Guard{}
+	b.app.BuildRules, b.app.HookGuard = cel.NewBuilds(), &netguard.Guard{}
 	admin := b.actor("root", app.RoleAdmin)
 	for _, callback := range []string{"", "none", "https://ci.example.com/told", "https://ci.example.com/told?build=${event.build}", "${event.payload.callback_url}",
 		`${has(event.payload.x) ? event.payload.x : ""}`, "https://${event.payload.host}.ci.example.com/", "https://ci.example.com:8443/a-very-long-part-of-the-path/${event.job}"} {
@@ -69,7 +69,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 // A trial says where the callback would go, without what may be secret, or why nobody would be told; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b := newBureau(t)
-	b.app.BuildRules, b.app.Builds, b.app.HookGuard = policy.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	b.app.BuildRules, b.app.Builds, b.app.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	admin := b.actor("root", app.RoleAdmin)
 	owner := "ada"
 	if _, err := b.app.SaveBuildHook(t.Context(), admin, app.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/portal/buildsystems"
 	"muster/portal/buildsystems/buildsystemtest"
 )
@@ -40,7 +40,7 @@ type gate struct {
 
 func newGate(t testing.TB) *gate {
 	g := &gate{bureau: newBureau(t), hooks: map[string]app.BuildHook{}}
-	g.app.BuildRules, g.app.Builds = policy.NewBuilds(), buildsystems.Family{}
+	g.app.BuildRules, g.app.Builds = cel.NewBuilds(), buildsystems.Family{}
 	if len(g.app.BuildSystems()) != len(senders) {
 		t.Fatalf("%d build systems, %d senders", len(g.app.BuildSystems()), len(senders))
 	}

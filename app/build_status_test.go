@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/portal/buildsystems"
 )
 
 func newHookBureau(t *testing.T) (*bureau, app.Actor) {
 	b := newBureau(t)
-	b.app.BuildRules, b.app.Builds = policy.NewBuilds(), buildsystems.Family{}
+	b.app.BuildRules, b.app.Builds = cel.NewBuilds(), buildsystems.Family{}
 	return b, b.actor("root", app.RoleAdmin)
 }
 

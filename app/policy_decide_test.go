@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 )
 
 func rule(name string, order int, effect app.PolicyEffect, when string) app.Policy {
@@ -75,7 +75,7 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			app.SortPolicies(c.policies)
-			d := app.Decide(t.Context(), policy.New(), c.policies, app.Facts{Nodes: 4, CostPerHour: 1, Lease: day})
+			d := app.Decide(t.Context(), cel.New(), c.policies, app.Facts{Nodes: 4, CostPerHour: 1, Lease: day})
 			var needs []string
 			for _, n := range d.Needs {
 				needs = append(needs, n.Group)
@@ -95,7 +95,7 @@ func TestNothingIsAcceptedWherePoliciesCannotBeUnderstood(t *testing.T) {
 }
 
 func TestALeaseWithoutEndIsCapped(t *testing.T) {
-	d := app.Decide(t.Context(), policy.New(), []app.Policy{capped("a", 1, `duration("8h")`)}, app.Facts{})
+	d := app.Decide(t.Context(), cel.New(), []app.Policy{capped("a", 1, `duration("8h")`)}, app.Facts{})
 	if d.Lease != 8*time.Hour || len(d.Changes) != 1 || d.Changes[0].From != 0 || d.Changes[0].Reason != "says a" {
 		t.Errorf("%+v", d)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/planner"
@@ -64,7 +64,7 @@ func newBureau(t testing.TB) *bureau {
 		}
 	}
 	b.store, b.catalog = s, c
-	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: testKeys{}, Policies: policy.New(),
+	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: testKeys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return b.catalog }, Now: b.clock.Now})
 	return b
 }

@@ -3,7 +3,7 @@ package examples_test
 import (
 	"testing"
 
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/automators"
 )
 

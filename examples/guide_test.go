@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/solver"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 )
 
 // TestFirstTemplates holds the pages that people begin with to what they say: their first catalogs are complete and without a fault.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 )
 
 func load(t *testing.T) *app.Catalog {

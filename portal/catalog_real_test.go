@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/portal/portaltest"
 )
 

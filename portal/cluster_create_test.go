@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/app/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing/fstest"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 )
 
 // withCatalog is a fake whose tenant lays own entries over the installation's. Texts are understood as the server understands them.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"muster/app"
-	ruling "muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/planner"
@@ -52,7 +52,7 @@ func newOffice(t *testing.T) *office {
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
 	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*site{}}
 	o.clock.t = time.Now() // sessions of the store go by it
-	o.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: ruling.New(),
+	o.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: o.clock.now})
 	hash := app.HashPassword("correct horse")
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "bob": app.RoleApprover, "cy": app.RoleApprover, "boss": app.RoleAdmin, "vic": app.RoleViewer} {

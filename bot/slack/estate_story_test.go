@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/bot/slack"
 	"muster/bot/slack/slacktest"
@@ -50,7 +50,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
+	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: time.Now})
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
 		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})

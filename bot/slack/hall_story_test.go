@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/policy"
+	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/bot/slack"
@@ -69,7 +69,7 @@ func newHall(t *testing.T, file string, socket bool) *hall {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	h.app = app.New(app.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: policy.New(),
+	h.app = app.New(app.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
 		OptionsPath: "/slack/options", EventsPath: "/slack/events", Socket: socket, Piped: true, Client: slacktest.To(h), Patience: 30 * time.Minute, Look: time.Second})

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/catalog"
-	"muster/app/policy"
-	"muster/app/spec"
+	"muster/app/file/catalog"
+	"muster/app/file/spec"
+	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/automators"
 	"muster/jobs"
@@ -102,7 +102,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	}
 	places := solver.New()
 	h.App = app.New(app.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: explain.New(places), Changer: change.New(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), Catalog: func() *app.Catalog { return h.catalog }, Now: clock.Now, Tries: jobs.Tries,
+		Keys: remote.Keys{}, Policies: cel.New(), Builds: buildsystems.Family{}, BuildRules: cel.NewBuilds(), Catalog: func() *app.Catalog { return h.catalog }, Now: clock.Now, Tries: jobs.Tries,
 		Sleeps: func(string) bool { return true }, Provisioned: true})
 	h.Portal = portal.New(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, Rules: spec.RuleTexts{}, URL: "https://muster.example.com"})
 	return h, nil

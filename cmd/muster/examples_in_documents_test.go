@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/spec"
+	"muster/app/file/spec"
 	"muster/cmd/muster/server"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/app/program"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/automators/shell"
 	"muster/cmd/muster/cli"
 )

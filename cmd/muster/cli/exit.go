@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/solver/explain"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/spec"
+	"muster/app/file/spec"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/cmd/muster/cli"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/automators"
 	"muster/automators/shell"
 	"muster/providers"

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 	"muster/planner"

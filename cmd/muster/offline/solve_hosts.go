@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"muster/app"
-	"muster/app/catalog"
+	"muster/app/file/catalog"
 	"muster/cmd/muster/cli"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
-	"muster/app/yamlfile"
+	"muster/app/file/yamlfile"
 	"muster/cmd/muster/cli"
 )
 

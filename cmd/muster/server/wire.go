@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/catalog"
-	"muster/app/policy"
-	"muster/app/spec"
+	"muster/app/file/catalog"
+	"muster/app/file/spec"
+	"muster/app/file/tenantfile"
+	"muster/app/policy/cel"
 	"muster/app/store"
-	"muster/app/tenantfile"
 	"muster/automators"
 	"muster/automators/shell"
 	"muster/bot/slack"
@@ -162,7 +162,7 @@ func (s *Server) open(ctx context.Context) error {
 	budget := jobs.NewBudget(s.queue, c.Log)
 	budget.Meter = s.metrics
 	s.App = app.New(app.Deps{Store: s.Store, Solver: solver.WithNotes(where), Explainer: explain.New(where), Changer: change.New(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: policy.New(), Builds: buildsystems.Family{}, BuildRules: policy.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
+		Keys: remote.Keys{}, Policies: cel.New(), Builds: buildsystems.Family{}, BuildRules: cel.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
 		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: families.ResourceKinds(), ResourceLimits: c.Resources.limits(),
 		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
 	if _, err := s.App.RecordCatalog(ctx, s.id); err != nil {

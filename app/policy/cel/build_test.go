@@ -1,4 +1,4 @@
-package policy_test
+package cel_test
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/policy"
-	"muster/app/spec"
+	"muster/app/file/spec"
+	"muster/app/policy/cel"
 )
 
 var push = app.BuildEvent{System: "github", Event: "push", Phase: app.BuildRunning, Build: "octo/web/1", Branch: "feature/Über", Labels: []string{"muster"}, PullRequest: 7,
@@ -20,7 +20,7 @@ var push = app.BuildEvent{System: "github", Event: "push", Phase: app.BuildRunni
 // A callback is put together like other texts; where that cannot be done the rule applies all the same, and says why nobody is told.
 func TestCallbacksArePutTogether(t *testing.T) {
 	t.Parallel()
-	e := policy.NewBuilds()
+	e := cel.NewBuilds()
 	for callback, want := range map[string][2]string{
 		"":                                      {"", ""},
 		"none":                                  {"none", ""},
@@ -50,7 +50,7 @@ var fieldsOfRules = []string{"when", "key", "template", "cluster", "callback", "
 // FuzzBuildRules: whatever a rule and an event say, the rule is refused with its place, or evaluated within bounds, and each time alike. It is
 // written and read as what it was.
 func FuzzBuildRules(f *testing.F) {
-	e := policy.NewBuilds()
+	e := cel.NewBuilds()
 	for _, s := range [][3]string{
 		{`event.event == "push" && event.branch.startsWith("feature/")`, `event.build`, "ci-${event.branch}"},
 		{`"muster" in event.labels`, `string(event.pull_request)`, "${event.payload.deep.url}"},

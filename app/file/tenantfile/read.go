@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
-	"muster/app/yamlfile"
+	"muster/app/file/yamlfile"
 )
 
 // Files implements app.TenantFiles.

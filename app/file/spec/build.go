@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
-	"muster/app/yamlfile"
+	"muster/app/file/yamlfile"
 )
 
 // maxRules is how long a file of rules may be, in bytes.

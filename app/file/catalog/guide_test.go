@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheGuidesFirstCatalogIsGood(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/catalog.md")
+	guide, err := os.ReadFile("../../../docs/catalog.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestTheGuidesFirstCatalogIsGood(t *testing.T) {
 }
 
 func TestTheTemplateOfTheSolversGuideIsGood(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/solver.md")
+	guide, err := os.ReadFile("../../../docs/solver.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestSchemaFileIsFresh(t *testing.T) {
-	golden(t, "../../docs/catalog.schema.json", string(Schema()))
+	golden(t, "../../../docs/catalog.schema.json", string(Schema()))
 }
 
 func TestEveryKeyIsDescribed(t *testing.T) {

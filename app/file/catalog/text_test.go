@@ -141,7 +141,7 @@ func leaves(n *app.CatalogNode, at []any) (out [][]any) {
 func TestNothingElseChanges(t *testing.T) {
 	var texts []string
 	for _, dir := range []string{"catalog", "ha"} {
-		files, _ := filepath.Glob(filepath.Join("..", "..", "examples", dir, "*.yaml"))
+		files, _ := filepath.Glob(filepath.Join("..", "..", "..", "examples", dir, "*.yaml"))
 		for _, f := range files {
 			b, err := os.ReadFile(f)
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
-	"muster/app/yamlfile"
+	"muster/app/file/yamlfile"
 )
 
 // YAML writes a spec as a file for people: what it does not say stands in comments.

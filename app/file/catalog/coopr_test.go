@@ -12,7 +12,7 @@ import (
 )
 
 // referenceDefinitions is Coopr's complete default set, where it is at hand.
-const referenceDefinitions = "../../../shared/reference/coopr-definitions"
+const referenceDefinitions = "../../../../shared/reference/coopr-definitions"
 
 func TestCooprDefaultSetLoadsAsItIs(t *testing.T) {
 	if _, err := os.Stat(referenceDefinitions); err != nil {

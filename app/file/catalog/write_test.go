@@ -67,7 +67,7 @@ func valueIn(c *app.Catalog, k app.CatalogKey) any {
 
 // What is written says what was read, of all catalogs that there are; and writing it again changes nothing.
 func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
-	for _, dir := range []string{"../../examples/catalog", "testdata/good", "testdata/heritage", "testdata/coopr", os.Getenv("COOPR_DEFINITIONS")} {
+	for _, dir := range []string{"../../../examples/catalog", "testdata/good", "testdata/heritage", "testdata/coopr", os.Getenv("COOPR_DEFINITIONS")} {
 		if dir == "" {
 			continue
 		}
@@ -155,7 +155,7 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 		}
 	}
 	tried := 0
-	for _, dir := range []string{"../../examples/catalog", "testdata/good"} {
+	for _, dir := range []string{"../../../examples/catalog", "testdata/good"} {
 		var files []app.CatalogFile
 		if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
