@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	appcluster "muster/app/cluster"
 )
 
 // signer keeps what it was to sign.
@@ -43,7 +44,7 @@ func TestClusterCertificate(t *testing.T) {
 	forever, short, planned := make("forever", 0, app.NodeReady), make("short", 90*time.Minute, app.NodeReady), make("planned", 0, app.NodePlanned)
 	ada, bob := b.actor("ada", app.RoleUser), b.actor("bob", app.RoleUser)
 	const hour = time.Hour
-	if _, err := b.app.ShareCluster(t.Context(), ada, short, app.SharingChange{Visibility: app.VisibleTenant}); err != nil {
+	if _, err := b.app.ShareCluster(t.Context(), ada, short, appcluster.SharingChange{Visibility: app.VisibleTenant}); err != nil {
 		t.Fatal(err)
 	}
 

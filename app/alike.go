@@ -13,9 +13,9 @@ func sameJSON(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// writtenAlike tells whether two values are the same once they're written down and read again. An empty list or map is the same as none: the
+// WrittenAlike tells whether two values are the same once they're written down and read again. An empty list or map is the same as none: the
 // catalog has the one and the database gives the other. A pointer to nothing in particular is not the same as nil.
-func writtenAlike(a, b any) bool { return alike(reflect.ValueOf(a), reflect.ValueOf(b)) }
+func WrittenAlike(a, b any) bool { return alike(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 

@@ -136,7 +136,7 @@ type ClusterChange struct {
 	Reservation Reservation
 }
 
-func (c *ClusterChange) leaving() []string {
+func (c *ClusterChange) LeavingNodes() []string {
 	if c == nil {
 		return nil
 	}

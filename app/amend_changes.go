@@ -10,25 +10,25 @@ import (
 
 // Bounds of what is shown of changes.
 const (
-	mostChanges    = 500
-	mostValueShown = 200 // bytes of a value
+	MostValueChanges = 500
+	mostValueShown   = 200 // bytes of a value
 )
 
 // HiddenValue stands for a value that may be secret, wherever a configuration is shown.
 const HiddenValue = "•••"
 
 var (
-	secretKey  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
-	secretText = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|-----BEGIN`)
+	SecretKey  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
+	SecretText = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|-----BEGIN`)
 )
 
-// changesOf gives the values that differ between two definitions, in order of path.
-func changesOf(was, is Definition) []ValueChange {
+// ChangesOf gives the values that differ between two definitions, in order of path.
+func ChangesOf(was, is Definition) []ValueChange {
 	changes := []ValueChange{}
 	differences("config", was.Config, is.Config, false, &changes)
 	for _, name := range slices.Sorted(maps.Keys(is.Services)) {
 		if before := was.Services[name]; before != nil {
-			changes = append(changes, serviceChanges(pathOf("services", name), before, is.Services[name])...)
+			changes = append(changes, serviceChanges(PathOf("services", name), before, is.Services[name])...)
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b ValueChange) int { return strings.Compare(a.Path, b.Path) })
@@ -51,13 +51,13 @@ func differences(path string, was, is any, secret bool, out *[]ValueChange) {
 		for _, k := range slices.Sorted(maps.Keys(keys)) {
 			x, had := a[k]
 			y, has := b[k]
-			if had && has && sameValue(x, y) {
+			if had && has && SameValue(x, y) {
 				continue
 			}
-			if secret := secret || secretKey.MatchString(k); had && has || isMap(x) || isMap(y) {
-				differences(pathOf(path, k), x, y, secret, out)
+			if secret := secret || SecretKey.MatchString(k); had && has || isMap(x) || isMap(y) {
+				differences(PathOf(path, k), x, y, secret, out)
 			} else {
-				*out = append(*out, ValueChange{Path: pathOf(path, k), Before: shown(x, had, secret), After: shown(y, has, secret)})
+				*out = append(*out, ValueChange{Path: PathOf(path, k), Before: shown(x, had, secret), After: shown(y, has, secret)})
 			}
 		}
 		return
@@ -77,41 +77,41 @@ func shown(v any, there, secret bool) string {
 	}
 	text, isText := v.(string)
 	if !isText {
-		b, err := json.Marshal(concealed(v))
+		b, err := json.Marshal(Concealed(v))
 		if err != nil {
 			return HiddenValue
 		}
 		text = string(b)
 	}
 	switch {
-	case secretReference.ReplaceAllString(text, "") == "" && text != "":
+	case SecretReference.ReplaceAllString(text, "") == "" && text != "":
 		return text
-	case secret || secretText.MatchString(text):
+	case secret || SecretText.MatchString(text):
 		return HiddenValue
 	}
 	return CutText(text, mostValueShown)
 }
 
-// concealed hides within a list or map what may be secret.
-func concealed(v any) any {
+// Concealed hides within a list or map what may be secret.
+func Concealed(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, x := range v {
-			if secretKey.MatchString(k) {
+			if SecretKey.MatchString(k) {
 				x = HiddenValue
 			}
-			out[k] = concealed(x)
+			out[k] = Concealed(x)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = concealed(x)
+			out[i] = Concealed(x)
 		}
 		return out
 	case string:
-		if secretText.MatchString(v) {
+		if SecretText.MatchString(v) {
 			return HiddenValue
 		}
 	}
@@ -132,15 +132,15 @@ func serviceChanges(path string, was, is *Service) (changes []ValueChange) {
 	}
 	for _, a := range ServiceActions {
 		x, y := was.Actions[a], is.Actions[a]
-		note(string(a), x != nil, y != nil, writtenAlike(x, y))
+		note(string(a), x != nil, y != nil, WrittenAlike(x, y))
 	}
-	note("health", was.Health != nil, is.Health != nil, writtenAlike(was.Health, is.Health))
+	note("health", was.Health != nil, is.Health != nil, WrittenAlike(was.Health, is.Health))
 	for _, p := range []struct {
 		part    string
 		was, is any
 	}{{"provides", was.Provides, is.Provides}, {"conflicts", was.Conflicts, is.Conflicts}, {"dependencies", [2]Dependencies{was.Install, was.Runtime}, [2]Dependencies{is.Install, is.Runtime}},
 		{"reads", was.Reads, is.Reads}, {"needs", was.Needs, is.Needs}, {"links", was.Links, is.Links}} {
-		note(p.part, true, true, writtenAlike(p.was, p.is))
+		note(p.part, true, true, WrittenAlike(p.was, p.is))
 	}
 	return changes
 }

@@ -11,11 +11,11 @@ import (
 const (
 	mostAmendNames = 10_000    // services or nodes
 	mostAmendName  = 256       // bytes
-	mostConfig     = 512 << 10 // bytes of a configuration, as JSON
+	MostConfig     = 512 << 10 // bytes of a configuration, as JSON
 )
 
-// amendFields are the fields that count for each kind, beside on_failure and plan_hash.
-var amendFields = map[OperationKind][]string{
+// AmendFields are the fields that count for each kind, beside on_failure and plan_hash.
+var AmendFields = map[OperationKind][]string{
 	OperationResize:         {"size", "nodes", "hardware", "image"},
 	OperationAddServices:    {"services", "hardware", "image"},
 	OperationRemoveServices: {"services"},
@@ -28,27 +28,27 @@ var amendFields = map[OperationKind][]string{
 	OperationCompare:        {"services", "nodes"},
 }
 
-// check refuses what makes no sense whatever the cluster is like.
-func (m Amendment) check() error {
-	fields, known := amendFields[m.Kind]
+// Check refuses what makes no sense whatever the cluster is like.
+func (m Amendment) Check() error {
+	fields, known := AmendFields[m.Kind]
 	if !known {
 		kinds := make([]string, len(Amendments))
 		for i, k := range Amendments {
 			kinds[i] = string(k)
 		}
-		return wrongAmend("kind", fmt.Sprintf("There is no amendment %.40q.", string(m.Kind)), "One of: "+strings.Join(kinds, ", ")+".")
+		return WrongAmend("kind", fmt.Sprintf("There is no amendment %.40q.", string(m.Kind)), "One of: "+strings.Join(kinds, ", ")+".")
 	}
 	for _, f := range m.said() {
 		if !slices.Contains(fields, f) {
-			return wrongAmend(f, fmt.Sprintf("The field %s does not count for an amendment of the kind %s.", f, m.Kind),
-				"Leave it out; what counts is "+andList(fields)+".")
+			return WrongAmend(f, fmt.Sprintf("The field %s does not count for an amendment of the kind %s.", f, m.Kind),
+				"Leave it out; what counts is "+AndList(fields)+".")
 		}
 	}
 	if err := m.checkFailure(); err != nil {
 		return err
 	}
-	if m.OnFailure == FailureRollBack && !m.Kind.undoable() {
-		return wrongAmend("on_failure", "A repair cannot be rolled back: the machines that it gives back are gone.", "Leave on_failure out.")
+	if m.OnFailure == FailureRollBack && !m.Kind.Undoable() {
+		return WrongAmend("on_failure", "A repair cannot be rolled back: the machines that it gives back are gone.", "Leave on_failure out.")
 	}
 	if err := m.checkNumbers(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (m Amendment) check() error {
 
 // checkFailure refuses a choice of what happens on a failure that does not fit.
 func (m Amendment) checkFailure() error {
-	if err := m.OnFailure.check(); err != nil {
+	if err := m.OnFailure.Check(); err != nil {
 		return err
 	}
 	if err := m.Survival.Check(m.OnFailure); err != nil {
@@ -73,11 +73,11 @@ func (m Amendment) checkFailure() error {
 	grows := m.Kind == OperationResize && len(m.Nodes) == 0
 	switch {
 	case !grows && m.OnFailure.GoesOn():
-		return wrongAmend("on_failure", "Only where machines are made can it be gone on with those that come.", "Leave on_failure out, or say roll_back.")
+		return WrongAmend("on_failure", "Only where machines are made can it be gone on with those that come.", "Leave on_failure out, or say roll_back.")
 	case !grows && m.AtLeast != "":
-		return wrongAmend("at_least", "Only where machines are made can it be gone on with those that come.", "Leave at_least out.")
+		return WrongAmend("at_least", "Only where machines are made can it be gone on with those that come.", "Leave at_least out.")
 	case !grows && m.NoTopUp:
-		return wrongAmend("no_top_up", "Only where machines are made can it be gone on with those that come.", "Leave no_top_up out.")
+		return WrongAmend("no_top_up", "Only where machines are made can it be gone on with those that come.", "Leave no_top_up out.")
 	}
 	return nil
 }
@@ -85,15 +85,15 @@ func (m Amendment) checkFailure() error {
 func (m Amendment) checkNumbers() error {
 	switch {
 	case m.Size < 0 || m.Size > MaxNodes:
-		return wrongAmend("size", fmt.Sprintf("A size is between 1 and %d.", MaxNodes), "Say how many nodes there shall be afterwards.")
+		return WrongAmend("size", fmt.Sprintf("A size is between 1 and %d.", MaxNodes), "Say how many nodes there shall be afterwards.")
 	case m.Batch < 0 || m.Batch > MaxNodes:
-		return wrongAmend("batch", fmt.Sprintf("A batch is between 1 and %d nodes.", MaxNodes), "Say on how many nodes at a time something is done.")
+		return WrongAmend("batch", fmt.Sprintf("A batch is between 1 and %d nodes.", MaxNodes), "Say on how many nodes at a time something is done.")
 	case len(m.Hardware) > mostAmendName:
-		return wrongAmend("hardware", "That is no name of a hardware type: it is too long.", "")
+		return WrongAmend("hardware", "That is no name of a hardware type: it is too long.", "")
 	case len(m.Image) > mostAmendName:
-		return wrongAmend("image", "That is no name of an image type: it is too long.", "")
+		return WrongAmend("image", "That is no name of an image type: it is too long.", "")
 	case len(m.PlanHash) > 64:
-		return wrongAmend("plan_hash", "That is no hash of a plan: it is too long.", "Send the plan_hash of the preview.")
+		return WrongAmend("plan_hash", "That is no hash of a plan: it is too long.", "Send the plan_hash of the preview.")
 	}
 	return nil
 }
@@ -103,26 +103,26 @@ func (m Amendment) checkNeeded() error {
 	switch m.Kind {
 	case OperationResize:
 		if m.Size == 0 && len(m.Nodes) == 0 {
-			return wrongAmend("size", "It is not said how many nodes there shall be.", "Give the size, or the nodes that shall go.")
+			return WrongAmend("size", "It is not said how many nodes there shall be.", "Give the size, or the nodes that shall go.")
 		}
 	case OperationAddServices, OperationRemoveServices:
 		if len(m.Services) == 0 {
-			return wrongAmend("services", "It is not said which services.", "Name at least one.")
+			return WrongAmend("services", "It is not said which services.", "Name at least one.")
 		}
 	case OperationRestart, OperationReconfigure:
 		if m.AskBetween && m.Batch == 0 {
-			return wrongAmend("ask_between_batches", "All nodes are done at once, so there is nothing between batches.", "Say with batch on how many nodes at a time something is done.")
+			return WrongAmend("ask_between_batches", "All nodes are done at once, so there is nothing between batches.", "Say with batch on how many nodes at a time something is done.")
 		}
 	}
 	switch m.Kind {
 	case OperationReconfigure:
 		if len(m.Config)+len(m.Parameters) == 0 {
-			return wrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys or the parameters that change; null takes one out.")
+			return WrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys or the parameters that change; null takes one out.")
 		}
-		if n := configSize(m.Config) + configSize(m.Parameters); n > mostConfig {
-			return tooMuchConfig(n)
+		if n := ConfigSize(m.Config) + ConfigSize(m.Parameters); n > MostConfig {
+			return TooMuchConfig(n)
 		}
-		if len(secretNames(m.Config)) > 0 {
+		if len(SecretNames(m.Config)) > 0 {
 			return &Error{Code: EInvalid, Field: "config", Reason: "secret", Message: "The configuration of a request cannot refer to secrets.",
 				Hint: "Ask an admin to let the template or a service refer to it."}
 		}
@@ -152,35 +152,35 @@ func checkAmendNames(field string, names []string) error {
 	for _, n := range names {
 		switch {
 		case n == "" || len(n) > mostAmendName:
-			return wrongAmend(field, fmt.Sprintf("In the list of %s stands something that is no name.", field), "A name has 1 to 256 bytes.")
+			return WrongAmend(field, fmt.Sprintf("In the list of %s stands something that is no name.", field), "A name has 1 to 256 bytes.")
 		case seen[n]:
-			return wrongAmend(field, fmt.Sprintf("%q stands in the list of %s twice.", n, field), "Name each once.")
+			return WrongAmend(field, fmt.Sprintf("%q stands in the list of %s twice.", n, field), "Name each once.")
 		}
 		seen[n] = true
 	}
 	return nil
 }
 
-// configSize is the length of a configuration as JSON; one that cannot be written so is too large for anything.
-func configSize(config map[string]any) int {
+// ConfigSize is the length of a configuration as JSON; one that cannot be written so is too large for anything.
+func ConfigSize(config map[string]any) int {
 	b, err := json.Marshal(config)
 	if err != nil {
-		return mostConfig + 1
+		return MostConfig + 1
 	}
 	return len(b)
 }
 
-func tooMuchConfig(n int) error {
-	return &Error{Code: ETooLarge, Field: "config", Message: fmt.Sprintf("The configuration would have %d KiB, and may have %d.", (n+1023)>>10, mostConfig>>10),
+func TooMuchConfig(n int) error {
+	return &Error{Code: ETooLarge, Field: "config", Message: fmt.Sprintf("The configuration would have %d KiB, and may have %d.", (n+1023)>>10, MostConfig>>10),
 		Hint: "Put large things into a resource, and their address here."}
 }
 
-func wrongAmend(field, message, hint string) error {
+func WrongAmend(field, message, hint string) error {
 	return &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
 }
 
-// didYouMean gives the hint for a name that is not among those that there are.
-func didYouMean(written string, there []string, otherwise string) string {
+// DidYouMean gives the hint for a name that is not among those that there are.
+func DidYouMean(written string, there []string, otherwise string) string {
 	if near := Nearest(written, there); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)
 	}

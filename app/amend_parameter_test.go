@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 func (f *farm) definition() app.Definition {
@@ -152,7 +153,7 @@ func TestPresentValuesOfParametersAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, value := range want {
-			if got := app.ParameterValueText(v.Parameters[name]); got != value {
+			if got := template.ParameterValueText(v.Parameters[name]); got != value {
 				t.Errorf("%s is %q, not %q", name, got, value)
 			}
 		}

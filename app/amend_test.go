@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	appoperation "muster/app/operation"
+	"muster/app/policy"
 )
 
 // farm is a bureau with clusters of three services, and a worker that carries out what is asked for: "lb" needs "web" needs "db".
@@ -514,10 +516,10 @@ func TestAmendedLostMachine(t *testing.T) {
 func TestAmendmentsWaitForApproval(t *testing.T) {
 	f := newFarm(t)
 	f.shop(3, nil)
-	f.rules(app.Policy{Name: "big", Enabled: true, When: `kind == "resize" && nodes > 3`, Effect: app.PolicyApprove, Reason: "big",
+	f.rules(policy.Policy{Name: "big", Enabled: true, When: `kind == "resize" && nodes > 3`, Effect: policy.PolicyApprove, Reason: "big",
 		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
-		app.Policy{Name: "calm", Enabled: true, When: `kind == "stop"`, Effect: app.PolicyRefuse, Reason: "Nothing is stopped here."},
-		app.Policy{Name: "short", Enabled: true, When: `true`, Effect: app.PolicyRewrite, LeaseCap: `duration("1h")`})
+		policy.Policy{Name: "calm", Enabled: true, When: `kind == "stop"`, Effect: policy.PolicyRefuse, Reason: "Nothing is stopped here."},
+		policy.Policy{Name: "short", Enabled: true, When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
 	if _, err := f.app.Amend(t.Context(), f.who, "shop", app.Amendment{Kind: app.OperationStop}); app.AsError(err).Reason != "policy" {
 		t.Fatal(err)
 	}
@@ -536,7 +538,7 @@ func TestAmendmentsWaitForApproval(t *testing.T) {
 	if p := f.preview(grow); p.Decision == nil || p.Decision.Outcome != app.OutcomeApprove || p.Decision.Changes != nil {
 		t.Errorf("the preview says %+v", p.Decision)
 	}
-	_, err := f.app.Review(t.Context(), boss, r.ID, app.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: app.Conditions{Lease: time.Hour}})
+	_, err := f.app.Review(t.Context(), boss, r.ID, appoperation.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: appoperation.Conditions{Lease: time.Hour}})
 	wantReason(t, err, "no_conditions")
 	stale := ask()
 	got, err := f.approve(boss, r)

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/operation"
 )
 
 // failed amends, has a step fail for good, and gives the preview of the roll-back.
-func (f *farm) failed(m app.Amendment, step string) app.RollBackPreview {
+func (f *farm) failed(m app.Amendment, step string) operation.RollBackPreview {
 	f.Helper()
 	f.fail = step
 	f.amend(m)
@@ -26,7 +27,7 @@ func (f *farm) failed(m app.Amendment, step string) app.RollBackPreview {
 }
 
 // undone rolls back as it was shown, and gives the steps in the order in which they ended.
-func (f *farm) undone(p app.RollBackPreview) []string {
+func (f *farm) undone(p operation.RollBackPreview) []string {
 	f.Helper()
 	if _, err := f.app.RollBack(f.Context(), f.who, "shop", 0, p.PlanHash); err != nil {
 		f.Fatal(err)

@@ -14,11 +14,11 @@ func (p AmendPreview) Title() string {
 		from, to := p.Before.Nodes, p.After.Nodes
 		switch {
 		case to > from:
-			return fmt.Sprintf("Grow from %d to %s", from, several(to, "node"))
+			return fmt.Sprintf("Grow from %d to %s", from, Several(to, "node"))
 		case to < from:
-			return fmt.Sprintf("Shrink from %d to %s", from, several(to, "node"))
+			return fmt.Sprintf("Shrink from %d to %s", from, Several(to, "node"))
 		}
-		return "Stay at " + several(to, "node")
+		return "Stay at " + Several(to, "node")
 	case OperationAddServices:
 		return "Add " + orServices(p.moved(func(n AmendedNode) []string { return n.Added }))
 	case OperationRemoveServices:
@@ -29,9 +29,9 @@ func (p AmendPreview) Title() string {
 		services := p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })
 		all := p.moved(func(n AmendedNode) []string { return n.Services })
 		if len(services) == len(all) && len(all) > 1 {
-			return upper(string(p.Kind)) + " all services"
+			return Upper(string(p.Kind)) + " all services"
 		}
-		return upper(string(p.Kind)) + " " + orServices(services)
+		return Upper(string(p.Kind)) + " " + orServices(services)
 	case OperationCompare:
 		return "Compare " + orServices(p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with what is set up"
 	case OperationUpgrade:
@@ -41,7 +41,7 @@ func (p AmendPreview) Title() string {
 			return "Repair " + NodesInWords(sick)
 		}
 	}
-	return upper(p.Kind.Verb())
+	return Upper(p.Kind.Verb())
 }
 
 // Effects say what becomes of whom, each in a sentence: "n4 and n5 are made." There are none where nothing is to be done.
@@ -149,21 +149,21 @@ func NodesInWords(names []string) string {
 	case n == 0:
 		return "no node"
 	case n <= 4:
-		return andList(names)
+		return AndList(names)
 	case NodeNumber(names[0]) > 0 && NodeNumber(names[n-1])-NodeNumber(names[0]) == n-1:
 		return names[0] + " to " + names[n-1]
 	}
-	return andList([]string{strings.Join(names[:3], ", "), several(len(names)-3, "other node")})
+	return AndList([]string{strings.Join(names[:3], ", "), Several(len(names)-3, "other node")})
 }
 
 func orServices(names []string) string {
 	if len(names) == 0 {
 		return "services"
 	}
-	return andList(names)
+	return AndList(names)
 }
 
-func several(n int, noun string) string {
+func Several(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

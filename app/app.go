@@ -27,25 +27,13 @@ type Deps struct {
 	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// catalogOf.
 	Catalog func() *Catalog
-	// Reader understands what tenants lay over it; nil: they cannot.
-	Reader CatalogReader
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec ProviderSpec) string
-	// Policies understands policies; nil: where a policy stands, all is refused.
-	Policies PolicyEngine
-	Now      func() time.Time
-	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
-	Workers   Workforce
-	Budgets   Budgets
-	Tries     func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
-	HookGuard HookGuard      // where hooks may lead; nil: anywhere over https
-	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
-	Facts  func(context.Context) (ServerFacts, error)
-	Calls  CallBook
-	RateOf func(ProviderSpec) Rate
+	Now        func() time.Time
+	Tries      func(Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
@@ -58,17 +46,6 @@ type Deps struct {
 	CheckScript func(script string) *ScriptFault
 	// Accounts asks accounts what they would do; nil: they cannot be asked.
 	Accounts Accounts
-	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
-	LeaseGrace time.Duration
-	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
-	Builds     BuildSystems
-	BuildRules BuildRuleEngine
-	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
-	TenantFiles TenantFiles
-	// Blobs keeps the contents of resources; nil: none are taken. ResourceKinds are what members of families declare.
-	Blobs          BlobStore
-	ResourceKinds  []ResourceTypes
-	ResourceLimits ResourceLimits
 	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: nobody does.
 	Meter  Meter
 	Expose func(ctx context.Context, to io.Writer) error
@@ -81,27 +58,9 @@ type Deps struct {
 // everywhere. Its methods may be called from many goroutines.
 type App struct {
 	Deps
-	money   moneyTimes
-	configs configCache
-	workers workerKey
-	refused refusals
-	rounds  roundBell
-	pools   poolCatalog
-	usages  slowAnswers[usageKey, Usage]
-	aheads  slowAnswers[aheadKey, UsageAhead]
-	quotas  slowAnswers[quotaKey, []QuotaUse]
-	lefts   slowAnswers[leftKey, []QuotaLine]
-	prices  templatePrices
-	solving solving
-	masks   masks
-
-	preflights preflights
-	faults     scriptFaults
-
-	catalogs tenantCatalogs
 }
 
 // New gives the use cases on top of their needs.
 func New(d Deps) *App {
-	return &App{Deps: d, quotas: slowAnswers[quotaKey, []QuotaUse]{large: manyUsed}, lefts: slowAnswers[leftKey, []QuotaLine]{large: manyOf}}
+	return &App{Deps: d}
 }

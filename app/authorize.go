@@ -27,10 +27,10 @@ type reach byte
 
 const (
 	no  reach = iota
-	own       // what belongs to the actor; of clusters also those it is co-owner of
+	Own       // what belongs to the actor; of clusters also those it is co-owner of
 	use       // clusters that it may use
 	see       // clusters that it may see, and what belongs to them
-	all       // everything of the tenant in which it acts; of use cases about the installation: that
+	All       // everything of the tenant in which it acts; of use cases about the installation: that
 )
 
 // access is what it takes of a cluster, for those who do not get everywhere.
@@ -46,7 +46,7 @@ func (r reach) access() Access {
 
 // permission is a line of the authorisation table.
 type permission struct {
-	scope Scope
+	Scope Scope `json:"-"`
 	// in the order of Roles
 	superadmin, admin, approver, user, viewer, robot reach
 	proof                                            proof
@@ -62,269 +62,269 @@ const (
 	proofPartly proof = "partly" // where it comes to that: the use case asks with mustProve
 )
 
-// permissions is the one authorisation table. Each exported method of App that takes an Actor has its line, under its own
+// PermissionTable is the one authorisation table. Each exported method of App that takes an Actor has its line, under its own
 // name, and asks it before anything else; a test walks all of them with every role. Each line says whether a proof is needed, too: always for
 // what makes, shows or replaces what opens doors, and for what cannot be undone.
-var permissions = map[string]permission{
+var PermissionTable = map[string]permission{
 	// Looking                              super admin appr user view robot
-	"Catalog":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Template":         {ScopeRead, all, all, all, all, all, all, proofNever},
-	"TemplateVersions": {ScopeRead, all, all, all, all, all, all, proofNever},
-	"TemplateChanges":  {ScopeRead, all, all, all, all, all, all, proofNever},
-	"TemplatePrices":   {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Home":             {ScopeRead, own, own, own, own, own, own, proofNever},
-	"Preview":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Explain":          {ScopeRead, all, all, all, all, all, all, proofNever},
-	"Cluster":          {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Clusters":         {ScopeRead, all, all, see, see, see, see, proofNever},
-	"ClusterPage":      {ScopeRead, all, all, see, see, see, see, proofNever},
-	"ClusterCounts":    {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Steps":            {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Events":           {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Logs":             {ScopeRead, all, all, see, see, see, see, proofNever},
-	"SearchLogs":       {ScopeRead, all, all, see, see, see, see, proofNever},
-	"StepGraph":        {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Watch":            {ScopeRead, all, all, see, see, see, see, proofNever},
-	"ClusterFacts":     {ScopeRead, all, all, see, use, use, use, proofNever},
-	"NodeReports":      {ScopeRead, all, all, see, see, see, see, proofNever},
-	"PreviewRollBack":  {ScopeRead, all, all, see, see, see, see, proofNever},
-	"PreviewGoOn":      {ScopeRead, all, all, see, see, see, see, proofNever},
-	"PreviewSleep":     {ScopeRead, all, all, see, see, see, see, proofNever},
-	"PreviewWake":      {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Schedule":         {ScopeRead, all, all, see, see, see, see, proofNever},
-	"PreviewClone":     {ScopeRead, all, all, use, use, use, use, proofNever},
-	"ExportCluster":    {ScopeRead, all, all, use, use, use, use, proofNever},
-	"DiffClusters":     {ScopeRead, all, all, use, use, use, use, proofNever},
-	"Receipt":          {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Waiting":          {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Health":           {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Drift":            {ScopeRead, all, all, see, use, use, use, proofNever}, // it shows values of the configuration
-	"ClusterConfig":    {ScopeRead, all, all, see, use, use, use, proofNever},
-	"PreviewAmend":     {ScopeRead, all, all, see, use, use, use, proofNever}, // it shows values of the configuration
+	"Catalog":          {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Template":         {ScopeRead, All, All, All, All, All, All, proofNever},
+	"TemplateVersions": {ScopeRead, All, All, All, All, All, All, proofNever},
+	"TemplateChanges":  {ScopeRead, All, All, All, All, All, All, proofNever},
+	"TemplatePrices":   {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Home":             {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"Preview":          {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Explain":          {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Cluster":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Clusters":         {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterPage":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterCounts":    {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Steps":            {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Events":           {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Logs":             {ScopeRead, All, All, see, see, see, see, proofNever},
+	"SearchLogs":       {ScopeRead, All, All, see, see, see, see, proofNever},
+	"StepGraph":        {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Watch":            {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterFacts":     {ScopeRead, All, All, see, use, use, use, proofNever},
+	"NodeReports":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewRollBack":  {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewGoOn":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewSleep":     {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewWake":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Schedule":         {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewClone":     {ScopeRead, All, All, use, use, use, use, proofNever},
+	"ExportCluster":    {ScopeRead, All, All, use, use, use, use, proofNever},
+	"DiffClusters":     {ScopeRead, All, All, use, use, use, use, proofNever},
+	"Receipt":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Waiting":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Health":           {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Drift":            {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
+	"ClusterConfig":    {ScopeRead, All, All, see, use, use, use, proofNever},
+	"PreviewAmend":     {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
 
 	// Clusters
-	"CreateCluster":      {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"DeleteCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"Amend":              {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"AmendServices":      {ScopeCluster, all, all, use, use, no, use, proofNever}, // of Amend: to start, stop, restart and compare services
-	"ClusterSharing":     {ScopeRead, all, all, own, own, own, own, proofNever},
-	"ShareCluster":       {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"ClusterKey":         {ScopeCluster, all, all, own, own, no, own, proofAlways},
-	"ClusterCertificate": {ScopeCluster, all, all, use, use, no, use, proofNever},
-	"CancelOperation":    {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"PauseOperation":     {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"ResumeOperation":    {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"ResumeCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"RetryNode":          {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"RollBack":           {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"GoOn":               {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"SetTopUp":           {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"RenameCluster":      {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"TransferCluster":    {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"SleepCluster":       {ScopeCluster, all, all, use, use, no, use, proofNever},
-	"WakeCluster":        {ScopeCluster, all, all, use, use, no, use, proofNever},
-	"CheckHealth":        {ScopeCluster, all, all, use, use, no, use, proofNever},
-	"SetSchedule":        {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"CloneCluster":       {ScopeCluster, all, all, use, use, no, use, proofNever},
+	"CreateCluster":      {ScopeCluster, All, All, All, All, no, All, proofNever},
+	"DeleteCluster":      {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"Amend":              {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"AmendServices":      {ScopeCluster, All, All, use, use, no, use, proofNever}, // of Amend: to start, stop, restart and compare services
+	"ClusterSharing":     {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"ShareCluster":       {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"ClusterKey":         {ScopeCluster, All, All, Own, Own, no, Own, proofAlways},
+	"ClusterCertificate": {ScopeCluster, All, All, use, use, no, use, proofNever},
+	"CancelOperation":    {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"PauseOperation":     {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"ResumeOperation":    {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"ResumeCluster":      {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"RetryNode":          {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"RollBack":           {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"GoOn":               {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"SetTopUp":           {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"RenameCluster":      {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"TransferCluster":    {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"SleepCluster":       {ScopeCluster, All, All, use, use, no, use, proofNever},
+	"WakeCluster":        {ScopeCluster, All, All, use, use, no, use, proofNever},
+	"CheckHealth":        {ScopeCluster, All, All, use, use, no, use, proofNever},
+	"SetSchedule":        {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"CloneCluster":       {ScopeCluster, All, All, use, use, no, use, proofNever},
 
 	// Questions of steps that people carry out. Who may answer which is up to the question.
-	"Questions":  {ScopeRead, all, all, see, see, see, see, proofNever},
-	"AnswerStep": {ScopeCluster, all, all, see, see, no, see, proofNever},
+	"Questions":  {ScopeRead, All, All, see, see, see, see, proofNever},
+	"AnswerStep": {ScopeCluster, All, All, see, see, no, see, proofNever},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
-	"Requests":      {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Request":       {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Ask":           {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"SubmitRequest": {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"Confirm":       {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"Withdraw":      {ScopeCluster, all, all, all, all, no, all, proofNever},
-	"Review":        {ScopeApprove, all, all, all, all, no, no, proofPartly},
-	"BreakGlass":    {ScopeApprove, all, all, all, all, no, no, proofAlways},
+	"Requests":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Request":       {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Ask":           {ScopeCluster, All, All, All, All, no, All, proofNever},
+	"SubmitRequest": {ScopeCluster, All, All, All, All, no, All, proofNever},
+	"Confirm":       {ScopeCluster, All, All, All, All, no, All, proofNever},
+	"Withdraw":      {ScopeCluster, All, All, All, All, no, All, proofNever},
+	"Review":        {ScopeApprove, All, All, All, All, no, no, proofPartly},
+	"BreakGlass":    {ScopeApprove, All, All, All, All, no, no, proofAlways},
 
 	// Policies
-	"PolicyList":    {ScopeRead, all, all, all, no, no, no, proofNever},
-	"Policy":        {ScopeRead, all, all, all, no, no, no, proofNever},
-	"PolicyZone":    {ScopeRead, all, all, all, no, no, no, proofNever},
-	"SavePolicy":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeletePolicy":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"TryPolicy":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"SetPolicyZone": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"PolicyList":    {ScopeRead, All, All, All, no, no, no, proofNever},
+	"Policy":        {ScopeRead, All, All, All, no, no, no, proofNever},
+	"PolicyZone":    {ScopeRead, All, All, All, no, no, no, proofNever},
+	"SavePolicy":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DeletePolicy":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"TryPolicy":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"SetPolicyZone": {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// The tenant's own catalog
-	"CatalogItems":    {ScopeRead, all, all, no, no, no, no, proofNever},
-	"CatalogSource":   {ScopeRead, all, all, no, no, no, no, proofNever},
-	"CatalogHistory":  {ScopeRead, all, all, no, no, no, no, proofNever},
-	"CatalogFamilies": {ScopeRead, all, all, no, no, no, no, proofNever},
-	"ExportCatalog":   {ScopeRead, all, all, no, no, no, no, proofNever},
-	"CheckProvider":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ProviderOffers":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"CheckCatalog":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"TryCatalog":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ExplainCatalog":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ApplyCatalog":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"RevertCatalog":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"CatalogItems":    {ScopeRead, All, All, no, no, no, no, proofNever},
+	"CatalogSource":   {ScopeRead, All, All, no, no, no, no, proofNever},
+	"CatalogHistory":  {ScopeRead, All, All, no, no, no, no, proofNever},
+	"CatalogFamilies": {ScopeRead, All, All, no, no, no, no, proofNever},
+	"ExportCatalog":   {ScopeRead, All, All, no, no, no, no, proofNever},
+	"CheckProvider":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ProviderOffers":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"CheckCatalog":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"TryCatalog":      {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ExplainCatalog":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ApplyCatalog":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"RevertCatalog":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// Who sees the tenant's new clusters
-	"DefaultVisibility":    {ScopeRead, all, all, all, all, all, all, proofNever},
-	"SetDefaultVisibility": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"DefaultVisibility":    {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetDefaultVisibility": {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// The tenant
-	"Queue":        {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Queues":       {ScopeRead, all, no, no, no, no, no, proofNever},
-	"Orphans":      {ScopeRead, all, all, no, no, no, no, proofNever},
-	"DecideOrphan": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Secrets":      {ScopeRead, all, all, no, no, no, no, proofNever},
-	"SetSecret":    {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeleteSecret": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Audit":        {ScopeRead, all, all, no, no, no, no, proofNever},
-	"ExportAudit":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"VerifyAudit":  {ScopeRead, all, all, no, no, no, no, proofNever},
+	"Queue":        {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Queues":       {ScopeRead, All, no, no, no, no, no, proofNever},
+	"Orphans":      {ScopeRead, All, All, no, no, no, no, proofNever},
+	"DecideOrphan": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Secrets":      {ScopeRead, All, All, no, no, no, no, proofNever},
+	"SetSecret":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DeleteSecret": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Audit":        {ScopeRead, All, All, no, no, no, no, proofNever},
+	"ExportAudit":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"VerifyAudit":  {ScopeRead, All, All, no, no, no, no, proofNever},
 
 	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
-	"Sessions":          {ScopeAccount, all, all, own, own, own, no, proofNever},
-	"RevokeSession":     {ScopeAccount, all, all, own, own, own, no, proofNever},
-	"RevokeAllSessions": {ScopeAccount, all, all, own, own, own, no, proofNever},
-	"ChangePassword":    {ScopeAccount, own, own, own, own, own, no, proofNever},
-	"StepUp":            {ScopeAccount, own, own, own, own, own, no, proofNever},
-	"StepUpBy":          {ScopeAccount, own, own, own, own, own, no, proofNever},
-	"ShowLink":          {ScopeAccount, own, own, own, own, own, no, proofNever},
-	"ConfirmLink":       {ScopeAccount, own, own, own, own, own, no, proofAlways},
-	"Identities":        {ScopeAccount, all, all, own, own, own, no, proofNever},
-	"RemoveIdentity":    {ScopeAccount, all, all, own, own, own, no, proofNever},
+	"Sessions":          {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
+	"RevokeSession":     {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
+	"RevokeAllSessions": {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
+	"ChangePassword":    {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
+	"StepUp":            {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
+	"StepUpBy":          {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
+	"ShowLink":          {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
+	"ConfirmLink":       {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
+	"Identities":        {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
+	"RemoveIdentity":    {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
 
 	// Second factors of one's own account, and those of others where they were lost
-	"SecondFactors":        {ScopeAccount, own, own, own, own, own, no, proofNever},
-	"StartAuthenticator":   {ScopeAccount, own, own, own, own, own, no, proofAlways},
-	"ConfirmAuthenticator": {ScopeAccount, own, own, own, own, own, no, proofAlways},
-	"AddSecurityKey":       {ScopeAccount, own, own, own, own, own, no, proofAlways},
-	"RemoveSecondFactor":   {ScopeAccount, own, own, own, own, own, no, proofAlways},
-	"ReplaceRecoveryCodes": {ScopeAccount, own, own, own, own, own, no, proofAlways},
-	"ResetSecondFactor":    {ScopeAdmin, all, all, no, no, no, no, proofAlways},
-	"RequireSecondFactor":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
+	"SecondFactors":        {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
+	"StartAuthenticator":   {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
+	"ConfirmAuthenticator": {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
+	"AddSecurityKey":       {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
+	"RemoveSecondFactor":   {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
+	"ReplaceRecoveryCodes": {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
+	"ResetSecondFactor":    {ScopeAdmin, All, All, no, no, no, no, proofAlways},
+	"RequireSecondFactor":  {ScopeAdmin, All, All, no, no, no, no, proofAlways},
 
 	// Who is given an answer again is up to what the answer took.
-	"MayRepeat": {ScopeRead, all, all, all, all, all, all, proofNever},
+	"MayRepeat": {ScopeRead, All, All, All, All, All, All, proofNever},
 
 	// Notices
-	"Notices":        {ScopeRead, all, all, own, own, own, own, proofNever},
-	"Hooks":          {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Hook":           {ScopeRead, all, all, no, no, no, no, proofNever},
-	"SaveHook":       {ScopeAdmin, all, all, no, no, no, no, proofPartly},
-	"DeleteHook":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"TestHook":       {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"HookDeliveries": {ScopeRead, all, all, no, no, no, no, proofNever},
-	"HookDelivery":   {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Redeliver":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Notices":        {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"Hooks":          {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Hook":           {ScopeRead, All, All, no, no, no, no, proofNever},
+	"SaveHook":       {ScopeAdmin, All, All, no, no, no, no, proofPartly},
+	"DeleteHook":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"TestHook":       {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"HookDeliveries": {ScopeRead, All, All, no, no, no, no, proofNever},
+	"HookDelivery":   {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Redeliver":      {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// Builds. Who sees a cluster sees the build that it is for; one without a cluster is shown to whom the hook acts as.
-	"BuildHooks":      {ScopeRead, all, all, no, no, no, no, proofNever},
-	"BuildHook":       {ScopeRead, all, all, no, no, no, no, proofNever},
-	"BuildDeliveries": {ScopeRead, all, all, no, no, no, no, proofNever},
-	"BuildDelivery":   {ScopeAdmin, all, all, no, no, no, no, proofNever}, // payloads may hold secrets
-	"SaveBuildHook":   {ScopeAdmin, all, all, no, no, no, no, proofPartly},
-	"DeleteBuildHook": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"CheckBuildRules": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"TryBuild":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ReplayBuild":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"BuildList":       {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Build":           {ScopeRead, all, all, see, see, see, see, proofNever},
-	"AwaitBuild":      {ScopeRead, all, all, see, see, see, see, proofNever},
-	"EndBuild":        {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"ExtendBuild":     {ScopeCluster, all, all, own, own, no, own, proofNever},
+	"BuildHooks":      {ScopeRead, All, All, no, no, no, no, proofNever},
+	"BuildHook":       {ScopeRead, All, All, no, no, no, no, proofNever},
+	"BuildDeliveries": {ScopeRead, All, All, no, no, no, no, proofNever},
+	"BuildDelivery":   {ScopeAdmin, All, All, no, no, no, no, proofNever}, // payloads may hold secrets
+	"SaveBuildHook":   {ScopeAdmin, All, All, no, no, no, no, proofPartly},
+	"DeleteBuildHook": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"CheckBuildRules": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"TryBuild":        {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ReplayBuild":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"BuildList":       {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Build":           {ScopeRead, All, All, see, see, see, see, proofNever},
+	"AwaitBuild":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"EndBuild":        {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"ExtendBuild":     {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
 
 	// Chats
-	"ChatHouse":        {ScopeRead, all, all, no, no, no, no, proofNever},
-	"StartChatInstall": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"InstallChat":      {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ChangeWorkspace":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
-	"RemoveWorkspace":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"UseChannel":       {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ResetChannel":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"SetApprovals":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ChatHouse":        {ScopeRead, All, All, no, no, no, no, proofNever},
+	"StartChatInstall": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"InstallChat":      {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ChangeWorkspace":  {ScopeAdmin, All, All, no, no, no, no, proofAlways},
+	"RemoveWorkspace":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"UseChannel":       {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ResetChannel":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"SetApprovals":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// People
-	"User":              {ScopeRead, all, all, own, own, own, own, proofNever},
-	"Users":             {ScopeRead, all, all, no, no, no, no, proofNever},
-	"CreateUser":        {ScopeAdmin, all, all, no, no, no, no, proofPartly},
-	"ChangeUser":        {ScopeAdmin, all, all, no, no, no, no, proofPartly},
-	"ResetUserPassword": {ScopeAdmin, all, all, no, no, no, no, proofAlways},
-	"DeleteUser":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Groups":            {ScopeRead, all, all, no, no, no, no, proofNever},
-	"SaveGroup":         {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeleteGroup":       {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"Tokens":            {ScopeRead, all, all, own, own, own, own, proofNever},
-	"CreateToken":       {ScopeTokens, own, own, own, own, own, no, proofAlways},
-	"CreateRobotToken":  {ScopeAdmin, all, all, no, no, no, no, proofAlways},
-	"RevokeToken":       {ScopeTokens, all, all, own, own, own, no, proofNever},
-	"EndToken":          {ScopeRead, own, own, own, own, own, own, proofNever},
-	"ShowDevice":        {ScopeAccount, own, own, own, own, own, no, proofNever},
-	"AnswerDevice":      {ScopeAccount, own, own, own, own, own, no, proofPartly},
+	"User":              {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"Users":             {ScopeRead, All, All, no, no, no, no, proofNever},
+	"CreateUser":        {ScopeAdmin, All, All, no, no, no, no, proofPartly},
+	"ChangeUser":        {ScopeAdmin, All, All, no, no, no, no, proofPartly},
+	"ResetUserPassword": {ScopeAdmin, All, All, no, no, no, no, proofAlways},
+	"DeleteUser":        {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Groups":            {ScopeRead, All, All, no, no, no, no, proofNever},
+	"SaveGroup":         {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DeleteGroup":       {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Tokens":            {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
+	"CreateToken":       {ScopeTokens, Own, Own, Own, Own, Own, no, proofAlways},
+	"CreateRobotToken":  {ScopeAdmin, All, All, no, no, no, no, proofAlways},
+	"RevokeToken":       {ScopeTokens, All, All, Own, Own, Own, no, proofNever},
+	"EndToken":          {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"ShowDevice":        {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
+	"AnswerDevice":      {ScopeAccount, Own, Own, Own, Own, Own, no, proofPartly},
 
 	// Tenants. Admins see their own.
-	"Tenant":       {ScopeRead, all, own, no, no, no, no, proofNever},
-	"Tenants":      {ScopeRead, all, no, no, no, no, no, proofNever},
-	"TenantNames":  {ScopeRead, all, no, no, no, no, no, proofNever},
-	"ExportTenant": {ScopeRead, all, all, no, no, no, no, proofNever}, // the one in which the actor acts, as the next two
-	"CheckTenant":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ImportTenant": {ScopeAdmin, all, all, no, no, no, no, proofAlways},
-	"CreateTenant": {ScopeAdmin, all, no, no, no, no, no, proofPartly},
-	"ChangeTenant": {ScopeAdmin, all, no, no, no, no, no, proofNever},
-	"DeleteTenant": {ScopeAdmin, all, no, no, no, no, no, proofAlways},
-	"ActIn":        {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Tenant":       {ScopeRead, All, Own, no, no, no, no, proofNever},
+	"Tenants":      {ScopeRead, All, no, no, no, no, no, proofNever},
+	"TenantNames":  {ScopeRead, All, no, no, no, no, no, proofNever},
+	"ExportTenant": {ScopeRead, All, All, no, no, no, no, proofNever}, // the one in which the actor acts, as the next two
+	"CheckTenant":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ImportTenant": {ScopeAdmin, All, All, no, no, no, no, proofAlways},
+	"CreateTenant": {ScopeAdmin, All, no, no, no, no, no, proofPartly},
+	"ChangeTenant": {ScopeAdmin, All, no, no, no, no, no, proofNever},
+	"DeleteTenant": {ScopeAdmin, All, no, no, no, no, no, proofAlways},
+	"ActIn":        {ScopeRead, All, no, no, no, no, no, proofNever},
 
 	// The installation
-	"Settings":       {ScopeRead, all, no, no, no, no, no, proofNever},
-	"ProviderHealth": {ScopeRead, all, no, no, no, no, no, proofNever},
-	"Metrics":        {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Settings":       {ScopeRead, All, no, no, no, no, no, proofNever},
+	"ProviderHealth": {ScopeRead, All, no, no, no, no, no, proofNever},
+	"Metrics":        {ScopeRead, All, no, no, no, no, no, proofNever},
 
 	// Money. Of usage, who has only its own also sees the sums of the tenant.
-	"Quotas":          {ScopeRead, all, all, all, no, no, no, proofNever},
-	"QuotaLeft":       {ScopeRead, all, all, all, all, all, all, proofNever},
-	"SetQuota":        {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeleteQuota":     {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"SetTenantQuota":  {ScopeAdmin, all, no, no, no, no, no, proofNever},
-	"ExtendLease":     {ScopeCluster, all, all, own, own, no, own, proofNever},
-	"LeaseOutlook":    {ScopeRead, all, all, see, see, see, see, proofNever},
-	"LeaseLink":       {ScopeRead, all, all, see, see, see, see, proofNever},
-	"Usage":           {ScopeRead, all, all, all, own, own, own, proofNever},
-	"UsageOfAll":      {ScopeRead, all, no, no, no, no, no, proofNever},
-	"UsageAhead":      {ScopeRead, all, all, all, own, own, own, proofNever},
-	"UsageAheadOfAll": {ScopeRead, all, no, no, no, no, no, proofNever},
+	"Quotas":          {ScopeRead, All, All, All, no, no, no, proofNever},
+	"QuotaLeft":       {ScopeRead, All, All, All, All, All, All, proofNever},
+	"SetQuota":        {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DeleteQuota":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"SetTenantQuota":  {ScopeAdmin, All, no, no, no, no, no, proofNever},
+	"ExtendLease":     {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"LeaseOutlook":    {ScopeRead, All, All, see, see, see, see, proofNever},
+	"LeaseLink":       {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Usage":           {ScopeRead, All, All, All, Own, Own, Own, proofNever},
+	"UsageOfAll":      {ScopeRead, All, no, no, no, no, no, proofNever},
+	"UsageAhead":      {ScopeRead, All, All, All, Own, Own, Own, proofNever},
+	"UsageAheadOfAll": {ScopeRead, All, no, no, no, no, no, proofNever},
 
 	// Pools
-	"Pools":       {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Pool":        {ScopeRead, all, all, no, no, no, no, proofNever},
-	"PoolReceipt": {ScopeRead, all, all, no, no, no, no, proofNever},
-	"CreatePool":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ChangePool":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DrainPool":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeletePool":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"Pools":       {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Pool":        {ScopeRead, All, All, no, no, no, no, proofNever},
+	"PoolReceipt": {ScopeRead, All, All, no, no, no, no, proofNever},
+	"CreatePool":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ChangePool":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DrainPool":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DeletePool":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// Resources
-	"ResourceTypes":  {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Resources":      {ScopeRead, all, all, no, no, no, no, proofNever},
-	"Resource":       {ScopeRead, all, all, no, no, no, no, proofNever},
-	"ResourceFiles":  {ScopeRead, all, all, no, no, no, no, proofNever},
-	"DiffResource":   {ScopeRead, all, all, no, no, no, no, proofNever},
-	"OpenResource":   {ScopeRead, all, all, no, no, no, no, proofNever},
-	"PushResource":   {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"ImportResource": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"StageResource":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"RecallResource": {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"SyncResources":  {ScopeAdmin, all, all, no, no, no, no, proofNever},
-	"DeleteResource": {ScopeAdmin, all, all, no, no, no, no, proofNever},
+	"ResourceTypes":  {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Resources":      {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Resource":       {ScopeRead, All, All, no, no, no, no, proofNever},
+	"ResourceFiles":  {ScopeRead, All, All, no, no, no, no, proofNever},
+	"DiffResource":   {ScopeRead, All, All, no, no, no, no, proofNever},
+	"OpenResource":   {ScopeRead, All, All, no, no, no, no, proofNever},
+	"PushResource":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ImportResource": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"StageResource":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"RecallResource": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"SyncResources":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"DeleteResource": {ScopeAdmin, All, All, no, no, no, no, proofNever},
 
 	// The installation
-	"SetOrphanMode":          {ScopeAdmin, all, no, no, no, no, no, proofNever},
-	"Provisioners":           {ScopeRead, all, no, no, no, no, no, proofNever},
-	"DrainProvisioner":       {ScopeAdmin, all, no, no, no, no, no, proofNever},
-	"CreateProvisionerToken": {ScopeAdmin, all, no, no, no, no, no, proofAlways},
-	"ProvisionerTokens":      {ScopeRead, all, no, no, no, no, no, proofNever},
-	"RevokeProvisionerToken": {ScopeAdmin, all, no, no, no, no, no, proofNever},
+	"SetOrphanMode":          {ScopeAdmin, All, no, no, no, no, no, proofNever},
+	"Provisioners":           {ScopeRead, All, no, no, no, no, no, proofNever},
+	"DrainProvisioner":       {ScopeAdmin, All, no, no, no, no, no, proofNever},
+	"CreateProvisionerToken": {ScopeAdmin, All, no, no, no, no, no, proofAlways},
+	"ProvisionerTokens":      {ScopeRead, All, no, no, no, no, no, proofNever},
+	"RevokeProvisionerToken": {ScopeAdmin, All, no, no, no, no, no, proofNever},
 }
 
-// of gives how far a role gets.
-func (p permission) of(r Role) reach {
+// Of gives how far a role gets.
+func (p permission) Of(r Role) reach {
 	switch r {
 	case RoleSuperadmin:
 		return p.superadmin
@@ -342,10 +342,10 @@ func (p permission) of(r Role) reach {
 	return no
 }
 
-// may tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
+// Authorize tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
 // nobody's.
-func (a Actor) may(useCase string) error {
-	if _, err := a.reach(useCase); err != nil {
+func (a Actor) Authorize(useCase string) error {
+	if _, err := a.Reach(useCase); err != nil {
 		return err
 	}
 	return a.proven(useCase)
@@ -353,16 +353,16 @@ func (a Actor) may(useCase string) error {
 
 // proven asks for a proof of who the actor is where the table says that the use case always takes one.
 func (a Actor) proven(useCase string) error {
-	if permissions[useCase].proof != proofAlways {
+	if PermissionTable[useCase].proof != proofAlways {
 		return nil
 	}
-	return a.mustProve()
+	return a.MustProve()
 }
 
 // May tells faces whether to show something; the use case itself has the last word. Use cases that need a proof are shown; the proof
 // is asked for when one is chosen.
 func (a Actor) May(useCase string) bool {
-	_, err := a.reach(useCase)
+	_, err := a.Reach(useCase)
 	return err == nil
 }
 
@@ -371,67 +371,67 @@ func (a Actor) MayIn(useCase string, c Cluster) bool {
 	return a.within(useCase, c) == nil
 }
 
-// mayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
+// MayTouch tells whether the actor may do it to something of an owner; what names the thing for people, as in
 // `token 3`.
-func (a Actor) mayTouch(useCase, owner, what string) error {
-	r, err := a.reach(useCase)
+func (a Actor) MayTouch(useCase, owner, what string) error {
+	r, err := a.Reach(useCase)
 	if err != nil {
 		return err
 	}
-	if r == all || owner == a.User && a.Home == "" {
-		a.noted.add(Allowance{UseCase: useCase, Owner: owner})
+	if r == All || owner == a.User && a.Home == "" {
+		a.Noted.Add(Allowance{UseCase: useCase, Owner: owner})
 		return a.proven(useCase)
 	}
-	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", upper(what), owner)}
+	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", Upper(what), owner)}
 }
 
-func (a Actor) reach(useCase string) (reach, error) {
-	p := permissions[useCase]
-	r := p.of(a.Role)
+func (a Actor) Reach(useCase string) (reach, error) {
+	p := PermissionTable[useCase]
+	r := p.Of(a.Role)
 	if r == no || a.Tenant == "" || a.User == "" {
 		return no, forbidden(p)
 	}
-	if p.scope == ScopeAccount && a.Token != "" {
+	if p.Scope == ScopeAccount && a.Token != "" {
 		return no, &Error{Code: EForbidden, Reason: "scope", Message: "A token is not for that.", Hint: "Sign in at the portal."}
 	}
-	if len(a.Scopes) > 0 && p.scope != ScopeRead && !slices.Contains(a.Scopes, p.scope) {
-		return no, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.scope),
+	if len(a.Scopes) > 0 && p.Scope != ScopeRead && !slices.Contains(a.Scopes, p.Scope) {
+		return no, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.Scope),
 			Hint: "Make a token with that scope, or sign in."}
 	}
-	if a.MustChange && p.scope != ScopeAccount {
+	if a.MustChange && p.Scope != ScopeAccount {
 		return no, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
 			Hint: "Do so on your account page."}
 	}
-	if a.MustAddFactor && p.scope != ScopeAccount {
+	if a.MustAddFactor && p.Scope != ScopeAccount {
 		return no, &Error{Code: EForbidden, Reason: MustAddReason, Message: "Your tenant requires a second factor, and you have none yet.", Hint: "Add one on your account page."}
 	}
-	a.noted.add(Allowance{UseCase: useCase})
+	a.Noted.Add(Allowance{UseCase: useCase})
 	return r, nil
 }
 
 func forbidden(p permission) error {
 	var who []string
 	for _, r := range Roles {
-		if p.of(r) != no {
+		if p.Of(r) != no {
 			who = append(who, string(r))
 		}
 	}
 	e := &Error{Code: EForbidden, Reason: "role", Message: "Your role does not allow that."}
 	if len(who) > 0 {
-		e.Hint = "It takes the role " + orList(who) + ". Ask an admin of your tenant."
+		e.Hint = "It takes the role " + OrList(who) + ". Ask an admin of your tenant."
 	}
 	return e
 }
 
-func upper(s string) string {
+func Upper(s string) string {
 	if s == "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// mayChange tells whether the actor may do something to a cluster.
-func (a Actor) mayChange(useCase string, c Cluster) error {
+// MayChange tells whether the actor may do something to a cluster.
+func (a Actor) MayChange(useCase string, c Cluster) error {
 	if c.Pool > 0 && a.Via != ViaServer {
 		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a machine of a pool, which is looked after by Muster itself.", c.Name),
 			Hint: "Change the pool instead: see muster pool."}
@@ -444,13 +444,13 @@ func (a Actor) mayChange(useCase string, c Cluster) error {
 
 // within is mayChange without the proof, for a cluster that the actor may see.
 func (a Actor) within(useCase string, c Cluster) error {
-	r, err := a.reach(useCase)
+	r, err := a.Reach(useCase)
 	if err != nil {
 		return err
 	}
 	need := r.access()
-	if r == all || c.Access >= need {
-		a.noted.add(Allowance{UseCase: useCase, Cluster: c.ID})
+	if r == All || c.Access >= need {
+		a.Noted.Add(Allowance{UseCase: useCase, Cluster: c.ID})
 		return nil
 	}
 	e := &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("Cluster %q belongs to %s; only its owner and admins may do that.", c.Name, c.Owner)}
@@ -461,7 +461,7 @@ func (a Actor) within(useCase string, c Cluster) error {
 	return e
 }
 
-// system is Muster itself, acting in a tenant on behalf of nobody.
-func system(tenant, name string) Actor {
+// System is Muster itself, acting in a tenant on behalf of nobody.
+func System(tenant, name string) Actor {
 	return Actor{Tenant: tenant, User: name, Role: RoleAdmin, Via: ViaServer}
 }

@@ -24,12 +24,12 @@ type Permission struct {
 
 // Permissions gives the authorisation table, by name of the use case.
 func Permissions() []Permission {
-	words := map[reach]string{no: ReachNone, own: ReachOwn, use: ReachUse, see: ReachSee, all: ReachAll}
+	words := map[reach]string{no: ReachNone, Own: ReachOwn, use: ReachUse, see: ReachSee, All: ReachAll}
 	var list []Permission
-	for _, name := range slices.Sorted(maps.Keys(permissions)) {
-		p := Permission{UseCase: name, Scope: permissions[name].scope, Reach: map[Role]string{}, Proof: string(permissions[name].proof)}
+	for _, name := range slices.Sorted(maps.Keys(PermissionTable)) {
+		p := Permission{UseCase: name, Scope: PermissionTable[name].Scope, Reach: map[Role]string{}, Proof: string(PermissionTable[name].proof)}
 		for _, r := range Roles {
-			p.Reach[r] = words[permissions[name].of(r)]
+			p.Reach[r] = words[PermissionTable[name].Of(r)]
 		}
 		list = append(list, p)
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/fleet"
+	"pgregory.net/rapid"
 )
 
 // text writes an assignment as "a: t1=2 t2=1; b: t1=4".
@@ -27,8 +27,8 @@ func shareText(shares map[string]map[string]int) string {
 	return strings.Join(hosts, "; ")
 }
 
-func host(id string, slots int, holds map[string]int, tags ...string) app.BalanceHost {
-	h := app.BalanceHost{ID: id, Slots: slots, Holds: holds, Tags: map[string]string{}}
+func host(id string, slots int, holds map[string]int, tags ...string) fleet.BalanceHost {
+	h := fleet.BalanceHost{ID: id, Slots: slots, Holds: holds, Tags: map[string]string{}}
 	for _, t := range tags {
 		k, v, _ := strings.Cut(t, "=")
 		h.Tags[k] = v
@@ -36,8 +36,8 @@ func host(id string, slots int, holds map[string]int, tags ...string) app.Balanc
 	return h
 }
 
-func wants(tenant string, steps int, tags ...string) app.Demand {
-	return app.Demand{Tenant: tenant, Steps: steps, Needs: host("", 0, nil, tags...).Tags, Rest: time.Hour}
+func wants(tenant string, steps int, tags ...string) fleet.Demand {
+	return fleet.Demand{Tenant: tenant, Steps: steps, Needs: host("", 0, nil, tags...).Tags, Rest: time.Hour}
 }
 
 func TestBalance(t *testing.T) {
@@ -46,36 +46,36 @@ func TestBalance(t *testing.T) {
 	type holds = map[string]int
 	for _, c := range []struct {
 		name    string
-		demands []app.Demand
-		hosts   []app.BalanceHost
-		rules   app.BalanceRules
+		demands []fleet.Demand
+		hosts   []fleet.BalanceHost
+		rules   fleet.BalanceRules
 		want    string
 	}{
-		{"nobody asks", nil, []app.BalanceHost{host("a", 4, nil)}, app.BalanceRules{}, "a: "},
-		{"there is nobody to ask", []app.Demand{wants("x", 3)}, nil, app.BalanceRules{}, ""},
-		{"a tenant alone gets all, more than it asks for", []app.Demand{wants("x", 1)}, []app.BalanceHost{host("a", 16, nil)}, app.BalanceRules{}, "a: x=16"},
-		{"two who want everything share", []app.Demand{wants("x", 99), wants("y", 99)}, []app.BalanceHost{host("a", 9, nil)}, app.BalanceRules{}, "a: x=5 y=4"},
-		{"the short one first", []app.Demand{wants("x", 99), short}, []app.BalanceHost{host("a", 9, nil)}, app.BalanceRules{}, "a: x=4 z=5"},
-		{"small demands are met whole", []app.Demand{wants("x", 99), wants("y", 2), wants("z", 1)}, []app.BalanceHost{host("a", 9, nil)}, app.BalanceRules{}, "a: x=6 y=2 z=1"},
-		{"a new tenant takes what another holds to spare", []app.Demand{wants("x", 3), wants("y", 2)}, []app.BalanceHost{host("a", 16, holds{"x": 16})}, app.BalanceRules{}, "a: x=14 y=2"},
-		{"what is met stays as it is", []app.Demand{wants("x", 3), wants("y", 2)}, []app.BalanceHost{host("a", 16, holds{"x": 12, "y": 4})}, app.BalanceRules{}, "a: x=12 y=4"},
-		{"a tenant without demand keeps its worker for a while", []app.Demand{wants("x", 3)}, []app.BalanceHost{host("a", 8, holds{"x": 2, "y": 4})},
-			app.BalanceRules{Keep: map[string]bool{"y": true}}, "a: x=4 y=4"},
-		{"and gives it when somebody needs it", []app.Demand{wants("x", 30)}, []app.BalanceHost{host("a", 8, holds{"y": 8})},
-			app.BalanceRules{Keep: map[string]bool{"y": true}}, "a: x=8"},
-		{"and loses it after a while", nil, []app.BalanceHost{host("a", 8, holds{"y": 8})}, app.BalanceRules{}, "a: "},
-		{"a provisioner that joins takes load at once", []app.Demand{wants("x", 99)}, []app.BalanceHost{host("a", 4, holds{"x": 4}), host("b", 4, nil)}, app.BalanceRules{}, "a: x=4; b: x=4"},
-		{"new slots are taken where most are free", []app.Demand{wants("x", 4), wants("y", 2)}, []app.BalanceHost{host("a", 4, holds{"x": 4}), host("b", 4, nil)}, app.BalanceRules{}, "a: x=4; b: y=4"},
-		{"nobody moves when a tenant leaves", []app.Demand{wants("x", 2), wants("y", 4)}, []app.BalanceHost{host("a", 4, holds{"x": 2, "z": 2}), host("b", 4, holds{"y": 4})}, app.BalanceRules{}, "a: x=4; b: y=4"},
-		{"tags", []app.Demand{wants("x", 4, "region=eu")}, []app.BalanceHost{host("a", 4, nil), host("b", 2, nil, "region=eu", "disk=ssd")}, app.BalanceRules{}, "a: ; b: x=2"},
-		{"who can go elsewhere makes room for who cannot", []app.Demand{wants("x", 4), wants("y", 4, "region=eu")},
-			[]app.BalanceHost{host("a", 4, nil), host("b", 4, holds{"x": 4}, "region=eu")}, app.BalanceRules{}, "a: x=4; b: y=4"},
-		{"two demands of one tenant are one share", []app.Demand{wants("x", 9), wants("x", 9, "region=eu"), wants("y", 9)},
-			[]app.BalanceHost{host("a", 6, nil, "region=eu")}, app.BalanceRules{}, "a: x=3 y=3"},
-		{"a limit of each tenant", []app.Demand{wants("x", 9)}, []app.BalanceHost{host("a", 6, nil), host("b", 6, nil)}, app.BalanceRules{Most: 5}, "a: x=3; b: x=2"},
+		{"nobody asks", nil, []fleet.BalanceHost{host("a", 4, nil)}, fleet.BalanceRules{}, "a: "},
+		{"there is nobody to ask", []fleet.Demand{wants("x", 3)}, nil, fleet.BalanceRules{}, ""},
+		{"a tenant alone gets all, more than it asks for", []fleet.Demand{wants("x", 1)}, []fleet.BalanceHost{host("a", 16, nil)}, fleet.BalanceRules{}, "a: x=16"},
+		{"two who want everything share", []fleet.Demand{wants("x", 99), wants("y", 99)}, []fleet.BalanceHost{host("a", 9, nil)}, fleet.BalanceRules{}, "a: x=5 y=4"},
+		{"the short one first", []fleet.Demand{wants("x", 99), short}, []fleet.BalanceHost{host("a", 9, nil)}, fleet.BalanceRules{}, "a: x=4 z=5"},
+		{"small demands are met whole", []fleet.Demand{wants("x", 99), wants("y", 2), wants("z", 1)}, []fleet.BalanceHost{host("a", 9, nil)}, fleet.BalanceRules{}, "a: x=6 y=2 z=1"},
+		{"a new tenant takes what another holds to spare", []fleet.Demand{wants("x", 3), wants("y", 2)}, []fleet.BalanceHost{host("a", 16, holds{"x": 16})}, fleet.BalanceRules{}, "a: x=14 y=2"},
+		{"what is met stays as it is", []fleet.Demand{wants("x", 3), wants("y", 2)}, []fleet.BalanceHost{host("a", 16, holds{"x": 12, "y": 4})}, fleet.BalanceRules{}, "a: x=12 y=4"},
+		{"a tenant without demand keeps its worker for a while", []fleet.Demand{wants("x", 3)}, []fleet.BalanceHost{host("a", 8, holds{"x": 2, "y": 4})},
+			fleet.BalanceRules{Keep: map[string]bool{"y": true}}, "a: x=4 y=4"},
+		{"and gives it when somebody needs it", []fleet.Demand{wants("x", 30)}, []fleet.BalanceHost{host("a", 8, holds{"y": 8})},
+			fleet.BalanceRules{Keep: map[string]bool{"y": true}}, "a: x=8"},
+		{"and loses it after a while", nil, []fleet.BalanceHost{host("a", 8, holds{"y": 8})}, fleet.BalanceRules{}, "a: "},
+		{"a provisioner that joins takes load at once", []fleet.Demand{wants("x", 99)}, []fleet.BalanceHost{host("a", 4, holds{"x": 4}), host("b", 4, nil)}, fleet.BalanceRules{}, "a: x=4; b: x=4"},
+		{"new slots are taken where most are free", []fleet.Demand{wants("x", 4), wants("y", 2)}, []fleet.BalanceHost{host("a", 4, holds{"x": 4}), host("b", 4, nil)}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
+		{"nobody moves when a tenant leaves", []fleet.Demand{wants("x", 2), wants("y", 4)}, []fleet.BalanceHost{host("a", 4, holds{"x": 2, "z": 2}), host("b", 4, holds{"y": 4})}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
+		{"tags", []fleet.Demand{wants("x", 4, "region=eu")}, []fleet.BalanceHost{host("a", 4, nil), host("b", 2, nil, "region=eu", "disk=ssd")}, fleet.BalanceRules{}, "a: ; b: x=2"},
+		{"who can go elsewhere makes room for who cannot", []fleet.Demand{wants("x", 4), wants("y", 4, "region=eu")},
+			[]fleet.BalanceHost{host("a", 4, nil), host("b", 4, holds{"x": 4}, "region=eu")}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
+		{"two demands of one tenant are one share", []fleet.Demand{wants("x", 9), wants("x", 9, "region=eu"), wants("y", 9)},
+			[]fleet.BalanceHost{host("a", 6, nil, "region=eu")}, fleet.BalanceRules{}, "a: x=3 y=3"},
+		{"a limit of each tenant", []fleet.Demand{wants("x", 9)}, []fleet.BalanceHost{host("a", 6, nil), host("b", 6, nil)}, fleet.BalanceRules{Most: 5}, "a: x=3; b: x=2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := shareText(app.Balance(c.demands, c.hosts, c.rules)); got != c.want {
+			if got := shareText(fleet.Balance(c.demands, c.hosts, c.rules)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -83,9 +83,9 @@ func TestBalance(t *testing.T) {
 }
 
 type problem struct {
-	demands []app.Demand
-	hosts   []app.BalanceHost
-	rules   app.BalanceRules
+	demands []fleet.Demand
+	hosts   []fleet.BalanceHost
+	rules   fleet.BalanceRules
 }
 
 func drawProblem(t *rapid.T) problem {
@@ -93,7 +93,7 @@ func drawProblem(t *rapid.T) problem {
 	tenants := []string{"a", "b", "c", "d"}
 	tag := rapid.SampledFrom([]map[string]string{nil, {"r": "eu"}, {"r": "us"}, {"d": "ssd"}, {"r": "eu", "d": "ssd"}})
 	for i := range rapid.IntRange(0, 4).Draw(t, "hosts") {
-		h := app.BalanceHost{ID: fmt.Sprint("h", i), Slots: rapid.IntRange(0, 6).Draw(t, "slots"), Tags: tag.Draw(t, "tags"), Holds: map[string]int{}}
+		h := fleet.BalanceHost{ID: fmt.Sprint("h", i), Slots: rapid.IntRange(0, 6).Draw(t, "slots"), Tags: tag.Draw(t, "tags"), Holds: map[string]int{}}
 		left := h.Slots
 		for _, tenant := range tenants {
 			n := rapid.IntRange(0, left).Draw(t, "holds")
@@ -104,7 +104,7 @@ func drawProblem(t *rapid.T) problem {
 		p.hosts = append(p.hosts, h)
 	}
 	for range rapid.IntRange(0, 6).Draw(t, "demands") {
-		p.demands = append(p.demands, app.Demand{Tenant: rapid.SampledFrom(tenants).Draw(t, "tenant"), Needs: tag.Draw(t, "needs"),
+		p.demands = append(p.demands, fleet.Demand{Tenant: rapid.SampledFrom(tenants).Draw(t, "tenant"), Needs: tag.Draw(t, "needs"),
 			Steps: rapid.IntRange(0, 9).Draw(t, "steps"), Rest: time.Duration(rapid.IntRange(0, 3).Draw(t, "rest"))})
 	}
 	p.rules.Most = rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "most")
@@ -120,7 +120,7 @@ func drawProblem(t *rapid.T) problem {
 // served gives, for every tenant, the most of its demand that an assignment can serve: the slots that a tenant has on a host
 // are good for whichever of its demands the host's tags allow.
 func served(p problem, shares map[string]map[string]int, tenant string) int {
-	var wants []app.Demand
+	var wants []fleet.Demand
 	for _, d := range p.demands {
 		if d.Tenant == tenant {
 			wants = append(wants, d)
@@ -162,7 +162,7 @@ func served(p problem, shares map[string]map[string]int, tenant string) int {
 func TestBalanceNever(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		shares := app.Balance(p.demands, p.hosts, p.rules)
+		shares := fleet.Balance(p.demands, p.hosts, p.rules)
 		totals, demand := map[string]int{}, map[string]int{}
 		for _, d := range p.demands {
 			demand[d.Tenant] += d.Steps
@@ -175,7 +175,7 @@ func TestBalanceNever(t *testing.T) {
 				}
 				sum += n
 				totals[tenant] += n
-				able := slices.ContainsFunc(p.demands, func(d app.Demand) bool {
+				able := slices.ContainsFunc(p.demands, func(d fleet.Demand) bool {
 					return d.Tenant == tenant && d.Steps > 0 && app.HasTags(h.Tags, d.Needs)
 				})
 				if !able && n > h.Holds[tenant] {
@@ -202,12 +202,12 @@ func TestBalanceNever(t *testing.T) {
 			h.Holds = shares[h.ID]
 			again.hosts = append(again.hosts, h)
 		}
-		if next := app.Balance(again.demands, again.hosts, again.rules); !reflect.DeepEqual(next, shares) {
+		if next := fleet.Balance(again.demands, again.hosts, again.rules); !reflect.DeepEqual(next, shares) {
 			t.Fatalf("it does not rest:\n%s\n%s", shareText(shares), shareText(next))
 		}
 		slices.Reverse(p.demands)
 		slices.Reverse(p.hosts)
-		if other := app.Balance(p.demands, p.hosts, p.rules); !reflect.DeepEqual(other, shares) {
+		if other := fleet.Balance(p.demands, p.hosts, p.rules); !reflect.DeepEqual(other, shares) {
 			t.Fatalf("the order matters:\n%s\n%s", shareText(shares), shareText(other))
 		}
 	})
@@ -234,7 +234,7 @@ func TestBalanceIsFair(t *testing.T) {
 		if len(p.demands) > 3 {
 			p.demands = p.demands[:3]
 		}
-		shares := app.Balance(p.demands, p.hosts, p.rules)
+		shares := fleet.Balance(p.demands, p.hosts, p.rules)
 		var got []int
 		for _, tenant := range tenantsOf(p) {
 			got = append(got, served(p, shares, tenant))
@@ -309,18 +309,18 @@ func fairest(p problem) []int {
 func BenchmarkBalance(b *testing.B) {
 	var p problem
 	for i := range 100 {
-		p.hosts = append(p.hosts, app.BalanceHost{ID: fmt.Sprint("h", i), Slots: 64})
-		p.demands = append(p.demands, app.Demand{Tenant: fmt.Sprint("t", i), Steps: 10 * i})
+		p.hosts = append(p.hosts, fleet.BalanceHost{ID: fmt.Sprint("h", i), Slots: 64})
+		p.demands = append(p.demands, fleet.Demand{Tenant: fmt.Sprint("t", i), Steps: 10 * i})
 	}
 	for b.Loop() {
-		app.Balance(p.demands, p.hosts, app.BalanceRules{})
+		fleet.Balance(p.demands, p.hosts, fleet.BalanceRules{})
 	}
 }
 
 func TestTenantsWithSlotsOfTheirOwn(t *testing.T) {
-	hosts := []app.BalanceHost{{ID: "a", Slots: 20, Holds: map[string]int{"big": 9}}, {ID: "b", Slots: 20}}
-	demands := []app.Demand{{Tenant: "big", Steps: 100}, {Tenant: "small", Steps: 100}, {Tenant: "other", Steps: 100}}
-	got := app.Balance(demands, hosts, app.BalanceRules{Most: 4, Own: map[string]int{"big": 6, "small": 1}})
+	hosts := []fleet.BalanceHost{{ID: "a", Slots: 20, Holds: map[string]int{"big": 9}}, {ID: "b", Slots: 20}}
+	demands := []fleet.Demand{{Tenant: "big", Steps: 100}, {Tenant: "small", Steps: 100}, {Tenant: "other", Steps: 100}}
+	got := fleet.Balance(demands, hosts, fleet.BalanceRules{Most: 4, Own: map[string]int{"big": 6, "small": 1}})
 	total := map[string]int{}
 	for _, shares := range got {
 		for tenant, n := range shares {

@@ -1,10 +1,7 @@
 package app
 
 import (
-	"context"
-	"encoding/base64"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -20,7 +17,7 @@ const (
 	// BuildCallbackNone is what a rule says that wants nobody to be told, whatever the event says.
 	BuildCallbackNone = "none"
 
-	maxCallbackText = 2000 // bytes of a rule's callback
+	MaxCallbackText = 2000 // bytes of a rule's callback
 )
 
 // BuildCall is where a build that begins is to be told how it stands.
@@ -82,17 +79,6 @@ func (b Build) News(now time.Time, nodes []BuildNode) BuildNews {
 		Nodes: nodes, Path: BuildHook{ID: b.HookID}.Path() + b.Path()}
 }
 
-// BuildSigningKey is what callbacks of a hook with a secret are signed with: the bytes that whsec_ and base64 stand for, or those of the
-// secret itself where it is in no such form.
-func BuildSigningKey(secret string) []byte {
-	if text, marked := strings.CutPrefix(secret, HookSecretMark); marked {
-		if key, err := base64.StdEncoding.DecodeString(text); err == nil && len(key) > 0 {
-			return key
-		}
-	}
-	return []byte(secret)
-}
-
 // Line says in one line what became of it.
 func (c BuildCallback) Line(now time.Time) string {
 	tries := fmt.Sprintf("%d attempts", c.Attempts)
@@ -121,65 +107,6 @@ func (c BuildCallback) Line(now time.Time) string {
 	return string(c.State) + ": " + words
 }
 
-// callOf says where the build of an event is to be told. An address that cannot be one keeps no build from its cluster.
-func (a *App) callOf(r BuildRule, j BuildJudgement, e BuildEvent) BuildCall {
-	text := strings.TrimSpace(j.Callback)
-	switch {
-	case j.CallbackWhy != "":
-		return BuildCall{Why: "Nobody is told of the build: " + j.CallbackWhy}
-	case r.Callback == "":
-		text = strings.TrimSpace(e.CallbackURL)
-	}
-	if text == "" || text == BuildCallbackNone {
-		return BuildCall{}
-	}
-	u, err := a.checkHookURL(text)
-	if err != nil {
-		return BuildCall{Why: "Nobody is told of the build: " + AsError(err).Message}
-	}
-	return BuildCall{URL: text, Shown: RedactURL(u)}
-}
-
-// checkCallback says what is wrong with a rule's callback before anything is put in it.
-func (a *App) checkCallback(r BuildRule) error {
-	wrong := func(message, hint string) error {
-		return &Error{Code: EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
-	}
-	const like = "Such as ${event.payload.callback_url}, or https://ci.example.com/muster/${event.build}."
-	text := strings.TrimSpace(r.Callback)
-	switch {
-	case r.Callback == "" || text == BuildCallbackNone:
-		return nil
-	case len(r.Callback) > maxCallbackText:
-		return wrong(fmt.Sprintf("it is longer than %d bytes", maxCallbackText), "")
-	case text == "":
-		return wrong("it is empty", "Leave it out, or write none to tell nobody.")
-	}
-	before, _, open := strings.Cut(text, "${")
-	if open && before == "" {
-		return nil // the whole of the address is told later
-	}
-	scheme, rest, absolute := strings.Cut(before, "://")
-	switch host, _, whole := strings.Cut(rest, "/"); {
-	case !absolute && !(open && strings.HasPrefix("https://", before)):
-		return wrong("it does not begin with https://", like)
-	case absolute && scheme != "https" && scheme != "http":
-		return wrong("builds are told over https, not "+clip(scheme), like)
-	case absolute && strings.Contains(host, "@"):
-		return wrong("it holds a user or a password, which everybody could read who sees the rules", "Let the event carry such an address: ${event.payload.callback_url}.")
-	case open && !whole:
-		return nil
-	}
-	if open {
-		before += "x" // what comes there is not known yet; where it leads is
-	}
-	if _, err := a.checkHookURL(before); err != nil {
-		e := *AsError(err)
-		return wrong(e.Message, firstOf(e.Hint, like))
-	}
-	return nil
-}
-
 // RedactedCallback is a rule's callback without the query that it was written with.
 func (r BuildRule) RedactedCallback() string {
 	before, _, _ := strings.Cut(r.Callback, "${")
@@ -187,32 +114,4 @@ func (r BuildRule) RedactedCallback() string {
 		return r.Callback[:i] + "?…"
 	}
 	return r.Callback
-}
-
-// toldOf gives what is to be told of a build that has moved; nil for nothing.
-func (a *App) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*BuildNews, error) {
-	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.Told() {
-		return nil, nil
-	}
-	var nodes []BuildNode
-	status := b.CommitStatus(was.Of, "")
-	if b.State == BuildReady {
-		c, err := a.Store.View(ctx, b.Tenant, b.Cluster)
-		if err != nil {
-			return nil, err
-		}
-		nodes = buildNodes(c)
-		if status, err = a.readyStatus(ctx, was, b, c); err != nil {
-			return nil, err
-		}
-	}
-	n := b.News(now, nodes)
-	n.Status = status
-	return &n, nil
-}
-
-// CallbackURL tells whether a text is an address at all; where it may lead is asked when it is used.
-func CallbackURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && len(text) <= maxHookURL && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.ContainsFunc(text, unprintable)
 }

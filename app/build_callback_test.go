@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/netguard"
 	"muster/app/policy/cel"
+	appwebhook "muster/app/webhook"
 	"muster/jobs/webhook"
 	"muster/portal/buildsystems"
 )
@@ -72,7 +74,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b.app.BuildRules, b.app.Builds, b.app.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	admin := b.actor("root", app.RoleAdmin)
 	owner := "ada"
-	if _, err := b.app.SaveBuildHook(t.Context(), admin, app.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {
+	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -94,7 +96,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "not a URL"},
 	} {
 		rules := calls(tc.callback)
-		out, err := b.app.TryBuild(t.Context(), admin, "ci", app.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: app.BuildRunning}, Payload: tc.payload})
+		out, err := b.app.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})
 		text, _ := json.Marshal(out)
 		if err != nil || out.Do != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
 			t.Errorf("%s: %s, %v", name, text, err)
@@ -106,7 +108,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 func TestGenericEventsCarryTheirCallback(t *testing.T) {
 	systems := buildsystems.Family{}
 	read := func(body string) (app.BuildEvent, error) {
-		return systems.Read(app.BuildDelivery{System: "generic", Event: "build", Body: []byte(body)})
+		return systems.Read(build.BuildDelivery{System: "generic", Event: "build", Body: []byte(body)})
 	}
 	e, err := read(`{"event":"build","phase":"running","build":"web/1","callback_url":"https://ci:hunter2@ci.example.com/told?token=x"}`)
 	if err != nil || e.CallbackURL != "https://ci:hunter2@ci.example.com/told?token=x" || e.Payload["callback_url"] != e.CallbackURL {
@@ -124,18 +126,18 @@ func TestGenericEventsCarryTheirCallback(t *testing.T) {
 
 // What we have signed as a callback is no delivery when it is sent back to us.
 func TestCallbacksAreNoDeliveries(t *testing.T) {
-	secret := app.HookSecretMark + "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHNlY3JldA=="
+	secret := appwebhook.HookSecretMark + "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHNlY3JldA=="
 	systems, now := buildsystems.Family{}, time.Unix(1_800_000_000, 0)
 	body := []byte(`{"event":"build"}`)
 	for id, want := range map[string]app.Code{"1": "", app.BuildCallbackMark + "ab_1": app.EInvalid} {
-		header := map[string]string{"Webhook-Id": id, "Webhook-Timestamp": "1800000000", "Webhook-Signature": webhook.Sign(id, now, body, app.BuildSigningKey(secret))}
+		header := map[string]string{"Webhook-Id": id, "Webhook-Timestamp": "1800000000", "Webhook-Signature": webhook.Sign(id, now, body, build.BuildSigningKey(secret))}
 		for _, system := range []string{"generic", "gitlab", "jenkins"} {
 			if _, err := systems.Verify(system, func(n string) string { return header[n] }, body, []string{secret}, now); app.CodeOf(err) != want {
 				t.Errorf("%s, %s: %v", system, id, err)
 			}
 		}
 	}
-	if got := string(app.BuildSigningKey("0123456789abcdef")); got != "0123456789abcdef" {
+	if got := string(build.BuildSigningKey("0123456789abcdef")); got != "0123456789abcdef" {
 		t.Errorf("another secret signs as %q", got)
 	}
 }

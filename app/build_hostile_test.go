@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/policy/cel"
 	"muster/portal/buildsystems"
 	"muster/portal/buildsystems/buildsystemtest"
@@ -51,7 +52,7 @@ func newGate(t testing.TB) *gate {
 			Parameters: map[string]any{"all": "${event.payload}"}},
 	}
 	for name, s := range senders {
-		saved, err := g.app.SaveBuildHook(t.Context(), g.actor("root", app.RoleAdmin), app.BuildHookRequest{Name: name, System: name, Owner: &owner, Rules: &rules, Secret: s.secret})
+		saved, err := g.app.SaveBuildHook(t.Context(), g.actor("root", app.RoleAdmin), build.BuildHookRequest{Name: name, System: name, Owner: &owner, Rules: &rules, Secret: s.secret})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func newGate(t testing.TB) *gate {
 }
 
 // send signs a body as a system does, and delivers it.
-func (g *gate) send(t testing.TB, system string, body []byte, headers map[string]string) (app.BuildReceipt, error) {
+func (g *gate) send(t testing.TB, system string, body []byte, headers map[string]string) (build.BuildReceipt, error) {
 	g.sent++
 	s := senders[system]
 	signed := s.scheme.Sign(s.secret, fmt.Sprint("id-", g.sent), g.clock.Now(), body)
@@ -135,8 +136,8 @@ func hostile() map[string][]byte {
 		"arrays for objects": []byte(`{"action":"queued","workflow_job":[],"repository":[],"object_kind":"pipeline","object_attributes":[],"build":[],"pipeline":[],"event":"build.running","type":"workflow-completed","workflow":[],"job":[],"name":[]}`),
 		"texts for objects":  []byte(`{"action":"queued","workflow_job":"x","repository":"x","object_kind":"build","object_attributes":"x","build":"x","pipeline":"x","event":"job.started","type":"job-completed","workflow":"x","job":"x"}`),
 		"missing fields":     []byte(`{"action":"queued","workflow_job":{},"repository":{},"object_kind":"pipeline","object_attributes":{},"build":{},"pipeline":{},"event":"build.running","type":"workflow-completed","workflow":{},"job":{}}`),
-		"large":              append([]byte(`{"event":"`), append(bytes.Repeat([]byte("x"), app.MaxBuildBody-100), `"}`...)...),
-		"too large":          bytes.Repeat([]byte("x"), app.MaxBuildBody+1),
+		"large":              append([]byte(`{"event":"`), append(bytes.Repeat([]byte("x"), build.MaxBuildBody-100), `"}`...)...),
+		"too large":          bytes.Repeat([]byte("x"), build.MaxBuildBody+1),
 	}
 }
 
@@ -157,7 +158,7 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 				}
 				switch code := app.CodeOf(err); {
 				case code == app.EInvalid, code == app.EUnauthorized, code == app.ETooLarge, app.AsError(err).Reason == "replayed":
-				case err == nil && r.Outcome != app.BuildTakenBegun && r.Build == 0:
+				case err == nil && r.Outcome != build.BuildTakenBegun && r.Build == 0:
 					// An event of a kind that is not known is noted.
 				default:
 					t.Errorf("%s, %s: %+v, %v", system, name, r, err)
@@ -177,7 +178,7 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range list {
-			if text, err := json.Marshal(d); err != nil || len(text) > 8<<10 || d.Size > app.MaxBuildBody {
+			if text, err := json.Marshal(d); err != nil || len(text) > 8<<10 || d.Size > build.MaxBuildBody {
 				t.Errorf("%s keeps %d bytes of a delivery: %.200s, %v", system, len(text), text, err)
 			}
 		}
@@ -216,16 +217,16 @@ func FuzzBuildDeliveries(f *testing.F) {
 		}
 		now := g.newest(t)
 		switch code := app.CodeOf(err); {
-		case err == nil && r.Outcome == app.BuildTakenBegun:
+		case err == nil && r.Outcome == build.BuildTakenBegun:
 			b, err := g.store.Build(t.Context(), app.DefaultTenant, r.Build)
-			if err != nil || b.Key == "" || b.Event.Build == "" || len(b.Key) > app.MaxBuildKey || len(b.Wanted.Cluster) > 40 {
+			if err != nil || b.Key == "" || b.Event.Build == "" || len(b.Key) > build.MaxBuildKey || len(b.Wanted.Cluster) > 40 {
 				t.Errorf("begun is %+v, %v", b, err)
 			}
 			if now != last+1 {
 				t.Errorf("it began %d builds", now-last)
 			}
 		case err == nil, code == app.EInvalid, code == app.EUnauthorized, code == app.ETooLarge, app.AsError(err).Reason == "replayed":
-			if now != last && !(err == nil && r.Outcome == app.BuildTakenRefused) {
+			if now != last && !(err == nil && r.Outcome == build.BuildTakenRefused) {
 				t.Errorf("%+v, %v began something", r, err)
 			}
 		default:

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,16 +71,6 @@ const (
 	maxBuildLease       = 30 * 24 * time.Hour
 )
 
-// BuildJudgement is what a rule says about an event: what it would ask for, with all CEL evaluated.
-type BuildJudgement struct {
-	Applies bool
-	Key     string
-	Ask     BuildAsk
-	// Callback is where the build is to be told how it stands, as the rule says it. CallbackWhy is why that cannot be told.
-	Callback    string
-	CallbackWhy string
-}
-
 // BuildAsk is what a build is to have.
 type BuildAsk struct {
 	Template    string         `json:"template"`
@@ -94,27 +83,14 @@ type BuildAsk struct {
 	Concurrency int            `json:"concurrency"`
 }
 
-func (k BuildAsk) request() ClusterRequest {
+func (k BuildAsk) Request() ClusterRequest {
 	lease := k.Lease
 	return ClusterRequest{LayoutRequest: LayoutRequest{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
 }
 
-// BuildRuleEngine understands the CEL in rules. It is pure; its methods may be called from many goroutines, and are bounded in time and
-// cost.
-type BuildRuleEngine interface {
-	// EventWords are what expressions can ask about.
-	EventWords() []PolicyWord
-	// CheckRule tells what is wrong with the CEL of a rule: EInvalid with the field, and line and column in the message.
-	CheckRule(r BuildRule) error
-	// JudgeRule says whether a rule matches, and what it would ask for. An error means that nobody can tell.
-	JudgeRule(ctx context.Context, r BuildRule, e BuildEvent) (BuildJudgement, error)
-	// KeyOf evaluates the key of a rule alone.
-	KeyOf(ctx context.Context, r BuildRule, e BuildEvent) (string, error)
-}
-
 // DefaultKey is the key of rules that say none: the build, and its job where the event is about one.
 func (e BuildEvent) DefaultKey() string {
-	if job := firstOf(e.JobID, e.Job); e.Build != "" && job != "" {
+	if job := FirstOf(e.JobID, e.Job); e.Build != "" && job != "" {
 		return e.Build + "#" + job
 	}
 	return e.Build
@@ -149,51 +125,7 @@ func (r BuildRule) QueueLength() int {
 	return *r.Queue
 }
 
-// CheckBuildRules says what is wrong with rules, before they are saved: EInvalid with rule and field.
-func (a *App) CheckBuildRules(ctx context.Context, actor Actor, rules []BuildRule) error {
-	if err := actor.may("CheckBuildRules"); err != nil {
-		return err
-	}
-	if err := a.checkBuildRules(rules); err != nil {
-		return err
-	}
-	return a.checkBuildTemplates(ctx, actor.Tenant, rules)
-}
-
-func (a *App) checkBuildRules(rules []BuildRule) error {
-	if len(rules) > MaxBuildRules {
-		return &Error{Code: ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", MaxBuildRules), Hint: "Make another hook."}
-	}
-	if a.BuildRules == nil && len(rules) > 0 {
-		return &Error{Code: EInternal, Message: "this server has no engine for rules"}
-	}
-	seen := map[string]bool{}
-	for i, r := range rules {
-		if err := r.check(); err != nil {
-			return inRule(i, r, err)
-		}
-		if seen[r.Name] {
-			return inRule(i, r, &Error{Code: EInvalid, Field: "name", Message: "another rule has the same name", Hint: "What a build came from is told by it."})
-		}
-		seen[r.Name] = true
-		if err := a.BuildRules.CheckRule(r); err != nil {
-			return inRule(i, r, err)
-		}
-		if err := a.checkCallback(r); err != nil {
-			return inRule(i, r, err)
-		}
-	}
-	return nil
-}
-
-func inRule(i int, r BuildRule, err error) error {
-	e := *AsError(err)
-	e.Field = fmt.Sprintf("rules[%d].%s", i, e.Field)
-	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, firstOf(clip(r.Name), "without a name"), e.Message)
-	return &e
-}
-
-func (r BuildRule) check() error {
+func (r BuildRule) Check() error {
 	wrong := func(field, message, hint string) error {
 		return &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
 	}
@@ -203,21 +135,21 @@ func (r BuildRule) check() error {
 		}
 		d, err := ParseLength(text)
 		if err != nil || d < least || d > most {
-			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", clip(text), Length(least), Length(most)), "Write it like 90m or 2h.")
+			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", Clip(text), Length(least), Length(most)), "Write it like 90m or 2h.")
 		}
 		return nil
 	}
 	switch {
-	case !hookName(r.Name):
+	case !HookName(r.Name):
 		return wrong("name", "it needs a name of small letters, digits, '-' and '_'", "Such as integration.")
 	case strings.TrimSpace(r.When) == "":
 		return wrong("when", "it is not said when it matches", `Such as event.phase == "queued", or true for always.`)
 	case !slices.Contains(BuildActs, r.Do):
-		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", clip(string(r.Do))), "One of: "+joined(BuildActs)+".")
+		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", Clip(string(r.Do))), "One of: "+Joined(BuildActs)+".")
 	case r.Do == BuildCreate && r.Template == "":
 		return wrong("template", "it is not said of which template the cluster is to be", "Name one.")
 	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
-		return wrong("forks", fmt.Sprintf("forks cannot be %q", clip(string(r.Forks))), "One of: never, unknown, all.")
+		return wrong("forks", fmt.Sprintf("forks cannot be %q", Clip(string(r.Forks))), "One of: never, unknown, all.")
 	case r.Do == BuildExtend && r.Lease == "":
 		return wrong("lease", "it is not said by how much leases are extended", "Such as lease: 1h.")
 	case r.Do != BuildCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||

@@ -1,12 +1,6 @@
 package app
 
-import (
-	"context"
-	"fmt"
-	"net/url"
-	"regexp"
-	"strings"
-)
+import "regexp"
 
 // CommitState is what a commit shows of a build's cluster.
 type CommitState string
@@ -37,15 +31,13 @@ var (
 	commitID         = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-const maxStatusToken = 512
-
 // CommitStatus is what a build's commit shows in a state; nil where the hook writes none, or the event named no commit that can have one.
 func (b Build) CommitStatus(h BuildHook, words string) *CommitStatus {
 	e := b.Event
 	if !h.Statuses || len(e.Repository) > 255 || !commitRepository.MatchString(e.Repository) || !commitID.MatchString(e.Commit) {
 		return nil
 	}
-	s := &CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Words: firstOf(words, b.Words)}
+	s := &CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Words: FirstOf(words, b.Words)}
 	if e.Job != "" {
 		s.Context += "/" + e.Job
 	}
@@ -55,7 +47,7 @@ func (b Build) CommitStatus(h BuildHook, words string) *CommitStatus {
 	case BuildReady:
 		s.State = CommitSuccess
 	case BuildRefused, BuildFailed:
-		s.State, s.Words = CommitFailure, firstOf(s.Words, "There is no cluster for this build.")
+		s.State, s.Words = CommitFailure, FirstOf(s.Words, "There is no cluster for this build.")
 	case BuildOver:
 		if !b.ReadyAt.IsZero() {
 			return nil // that it was ready remains true
@@ -70,97 +62,6 @@ func (b Build) CommitStatus(h BuildHook, words string) *CommitStatus {
 	return s
 }
 
-// readyStatus says of a ready build's cluster how large it is, what it costs and where it is.
-func (a *App) readyStatus(ctx context.Context, d DueBuild, b Build, c ClusterView) (*CommitStatus, error) {
-	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, several(len(c.Nodes), "node"))
-	if c.CostPerHour > 0 {
-		words += ", " + Cost(c.CostPerHour) + " an hour"
-	}
-	s := b.CommitStatus(d.Of, words+".")
-	if s == nil {
-		return nil, nil
-	}
-	def, err := a.Store.Definition(ctx, b.Tenant, b.Cluster)
-	if err != nil {
-		return nil, err
-	}
-	for i, l := range expandLinks(def.Links, c.Cluster, c.Nodes) {
-		if u, err := url.Parse(l.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" {
-			continue
-		}
-		if s.Link == "" {
-			s.Link = l.URL
-		}
-		if i < 3 {
-			s.Words += " " + l.Label + ": " + l.URL
-		}
-	}
-	return s, nil
-}
-
-// checkStatus says what is wrong with how a hook is to write commit statuses.
-func (a *App) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *BuildHookChange) error {
-	wrong := func(field, message, hint string) error {
-		return &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
-	}
-	if (r.StatusToken != nil && *r.StatusToken != "" || r.StatusAPI != nil && *r.StatusAPI != "") && s.StatusAPI == "" {
-		return wrong("status_token", fmt.Sprintf("Muster can't write commit statuses for %s.", s.Title), "GitHub and GitLab have them.")
-	}
-	if r.StatusToken != nil {
-		t := strings.TrimSpace(*r.StatusToken)
-		if len(t) > maxStatusToken || strings.ContainsFunc(t, unprintable) {
-			return wrong("status_token", fmt.Sprintf("The token is longer than %d bytes or has spaces in it.", maxStatusToken), "Paste the token alone.")
-		}
-		c.StatusToken = &t
-	}
-	if r.StatusAPI != nil {
-		text := strings.TrimRight(strings.TrimSpace(*r.StatusAPI), "/")
-		if text != "" {
-			u, err := a.checkHookURL(text)
-			if err != nil {
-				e := *AsError(err)
-				e.Field, e.Hint = "status_api", "Such as "+s.StatusOwn+"."
-				return &e
-			}
-			if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-				return wrong("status_api", "Enter the API's URL without a user name, a query or a fragment.", "Such as "+s.StatusOwn+".")
-			}
-		}
-		// A token that is kept goes nowhere but where it was meant for.
-		if text != was.StatusAPI && was.Statuses && r.StatusToken == nil {
-			return wrong("status_api", "The API's URL changes, and the token was entered for the old one.", "Enter the token again, too.")
-		}
-		c.StatusAPI = &text
-	}
-	return nil
-}
-
-// checkBuildTemplates refuses rules that name a template which the tenant doesn't have. What a rule works out from the event isn't known yet.
-func (a *App) checkBuildTemplates(ctx context.Context, tenant string, rules []BuildRule) error {
-	c, err := a.catalogOf(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	for i, r := range rules {
-		if r.Do != BuildCreate || strings.Contains(r.Template, "${") || c.Templates[r.Template] != nil {
-			continue
-		}
-		known := make([]string, 0, len(c.Templates))
-		for name := range c.Templates {
-			known = append(known, name)
-		}
-		hint := "There are no templates yet."
-		if len(known) > 0 {
-			hint = Suggest(r.Template, known)
-			if all := Suggest("", known); len(known) <= 20 && hint != all {
-				hint += " " + all
-			}
-		}
-		return inRule(i, r, &Error{Code: EInvalid, Field: "template", Message: fmt.Sprintf("there is no template %q", clip(r.Template)), Hint: hint})
-	}
-	return nil
-}
-
 // Shown is a build as people and build systems see it: once its end was told it isn't waiting or ready any more, though its cluster is still
 // to be deleted.
 func (b Build) Shown() Build {
@@ -170,12 +71,4 @@ func (b Build) Shown() Build {
 		}
 	}
 	return b
-}
-
-// weakSecret warns of a secret that can be guessed.
-func weakSecret(secret string) []string {
-	if secret == "" || len(secret) >= weakBuildSecret {
-		return nil
-	}
-	return []string{fmt.Sprintf("The secret has only %d characters and can be guessed. Use at least %d random characters.", len([]rune(secret)), weakBuildSecret)}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/policy/cel"
 	"muster/portal/buildsystems"
 )
@@ -42,7 +43,7 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 		{"generic", "any text that is long enough", true, false},
 		{"generic", senders["generic"].secret, false, false},
 	} {
-		saved, err := b.app.SaveBuildHook(t.Context(), admin, app.BuildHookRequest{Name: "h" + string(rune('a'+i)), System: tc.system, Owner: &owner, Secret: tc.secret})
+		saved, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "h" + string(rune('a'+i)), System: tc.system, Owner: &owner, Secret: tc.secret})
 		if tc.refused {
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "secret" || strings.Contains(e.Advised(), tc.secret) {
 				t.Errorf("%s %.30q: %v", tc.system, tc.secret, err)
@@ -66,13 +67,13 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 	b, admin := newHookBureau(t)
 	owner := "ada"
-	if _, err := b.app.SaveBuildHook(t.Context(), admin, app.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
+	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for template, known := range map[string]bool{"web": true, "${event.payload.template}": true, "wbe": false, "ghost": false} {
 		rules := []app.BuildRule{{Name: "none", When: "false", Do: app.BuildNothing}, {Name: "all", When: "true", Do: app.BuildCreate, Template: template}}
 		check := b.app.CheckBuildRules(t.Context(), admin, rules)
-		_, save := b.app.SaveBuildHook(t.Context(), admin, app.BuildHookRequest{Name: "ci", Rules: &rules})
+		_, save := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
 		for _, err := range []error{check, save} {
 			e := app.AsError(err)
 			switch {
@@ -97,7 +98,7 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 	b, admin := newHookBureau(t)
 	owner, token, other, none := "ada", "ghp_nobody-sees-this", "https://evil.example.com", ""
-	save := func(r app.BuildHookRequest) (app.SavedBuildHook, error) {
+	save := func(r build.BuildHookRequest) (build.SavedBuildHook, error) {
 		r.Name = "ci"
 		saved, err := b.app.SaveBuildHook(t.Context(), admin, r)
 		if text, _ := json.Marshal(saved); strings.Contains(string(text), token) || err != nil && strings.Contains(app.AsError(err).Advised(), token) {
@@ -105,10 +106,10 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 		}
 		return saved, err
 	}
-	if h, err := save(app.BuildHookRequest{System: "github", Owner: &owner, StatusToken: &token}); err != nil || !h.Statuses {
+	if h, err := save(build.BuildHookRequest{System: "github", Owner: &owner, StatusToken: &token}); err != nil || !h.Statuses {
 		t.Fatalf("%+v, %v", h, err)
 	}
-	if _, err := save(app.BuildHookRequest{StatusAPI: &other}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "status_api" {
+	if _, err := save(build.BuildHookRequest{StatusAPI: &other}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "status_api" {
 		t.Errorf("the API changes without the token: %v", err)
 	}
 	// As the store sees it when the token was given between check and change.
@@ -116,20 +117,20 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 		t.Error("the store changes the API and keeps the token")
 	}
 	for _, wrong := range []string{"ftp://x", "https://user:pw@git.example.com", "https://git.example.com?x=1", "http://git.example.com", "nonsense"} {
-		if _, err := save(app.BuildHookRequest{StatusAPI: &wrong, StatusToken: &token}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "status_api" {
+		if _, err := save(build.BuildHookRequest{StatusAPI: &wrong, StatusToken: &token}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "status_api" {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
-	if h, err := save(app.BuildHookRequest{StatusAPI: &other, StatusToken: &token}); err != nil || h.StatusAPI != other {
+	if h, err := save(build.BuildHookRequest{StatusAPI: &other, StatusToken: &token}); err != nil || h.StatusAPI != other {
 		t.Errorf("with the token: %+v, %v", h, err)
 	}
-	if h, err := save(app.BuildHookRequest{StatusToken: &none}); err != nil || h.Statuses {
+	if h, err := save(build.BuildHookRequest{StatusToken: &none}); err != nil || h.Statuses {
 		t.Errorf("without the token: %+v, %v", h, err)
 	}
-	if h, err := save(app.BuildHookRequest{StatusAPI: &none}); err != nil || h.StatusAPI != "" {
+	if h, err := save(build.BuildHookRequest{StatusAPI: &none}); err != nil || h.StatusAPI != "" {
 		t.Errorf("without a token the API may change: %+v, %v", h, err)
 	}
-	if _, err := b.app.SaveBuildHook(t.Context(), admin, app.BuildHookRequest{Name: "jenkins", System: "jenkins", Owner: &owner, StatusToken: &token}); app.AsError(err).Field != "status_token" {
+	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "jenkins", System: "jenkins", Owner: &owner, StatusToken: &token}); app.AsError(err).Field != "status_token" {
 		t.Errorf("a system without statuses: %v", err)
 	}
 }
@@ -137,7 +138,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 // GitLab's pipelines keep their number when they run again: the times in their own payloads tell a second run from what only comes late.
 func TestGitLabPipelinesRunAgain(t *testing.T) {
 	g := newGate(t)
-	pipeline := func(status, created, finished string) app.BuildReceipt {
+	pipeline := func(status, created, finished string) build.BuildReceipt {
 		t.Helper()
 		text, err := os.ReadFile("../portal/buildsystems/gitlab/testdata/pipeline.running.tag.json")
 		if err != nil {
@@ -160,15 +161,15 @@ func TestGitLabPipelinesRunAgain(t *testing.T) {
 		return r
 	}
 	first := pipeline("running", "2016-08-12 15:23:28 UTC", "")
-	if first.Outcome != app.BuildTakenBegun {
+	if first.Outcome != build.BuildTakenBegun {
 		t.Fatalf("%+v", first)
 	}
 	pipeline("success", "2016-08-12 15:23:28 UTC", "2016-08-12 15:26:29 UTC")
-	if late := pipeline("running", "2016-08-12 15:23:28 UTC", ""); late.Outcome == app.BuildTakenBegun {
+	if late := pipeline("running", "2016-08-12 15:23:28 UTC", ""); late.Outcome == build.BuildTakenBegun {
 		t.Errorf("what came late begins %+v", late)
 	}
 	second := pipeline("running", "2016-08-12T15:40:00Z", "")
-	if second.Outcome != app.BuildTakenBegun || second.Build == first.Build {
+	if second.Outcome != build.BuildTakenBegun || second.Build == first.Build {
 		t.Errorf("the second run is %+v", second)
 	}
 	if again := pipeline("running", "2016-08-12 17:40:00 +0200", ""); again.Build != second.Build {

@@ -2,134 +2,13 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-const (
-	usedByNamed  = 100  // entries that refer to one, as far as they are named
-	historyShown = 1000 // versions of an entry
-)
-
-// CatalogItems lists entries of the tenant's catalog; kind "" is all. Query narrows by name, label or description.
-func (a *App) CatalogItems(ctx context.Context, actor Actor, kind, query string) ([]CatalogItem, error) {
-	if err := actor.may("CatalogItems"); err != nil {
-		return nil, err
-	}
-	if kind != "" {
-		if err := (CatalogKey{Kind: kind}).checkKind(); err != nil {
-			return nil, err
-		}
-	}
-	v, err := a.catalogView(ctx, actor)
-	if err != nil {
-		return nil, err
-	}
-	words := strings.Fields(strings.ToLower(query))
-	items := []CatalogItem{}
-	for _, k := range v.keys() {
-		if kind != "" && k.Kind != kind {
-			continue
-		}
-		item := v.item(k)
-		text := strings.ToLower(item.Name + " " + item.Label + " " + item.Description)
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-			items = append(items, item)
-		}
-	}
-	return items, nil
-}
-
-// CatalogSource gives one entry with its text; ENotFound where there is none.
-func (a *App) CatalogSource(ctx context.Context, actor Actor, k CatalogKey) (CatalogSource, error) {
-	if err := actor.may("CatalogSource"); err != nil {
-		return CatalogSource{}, err
-	}
-	if err := k.checkKind(); err != nil {
-		return CatalogSource{}, err
-	}
-	v, err := a.catalogView(ctx, actor)
-	if err != nil {
-		return CatalogSource{}, err
-	}
-	if own, ok := v.own[k]; ok {
-		return CatalogSource{CatalogItem: v.item(k), Text: own.Text, Revision: v.revisionText()}, nil
-	}
-	if !v.has(v.base, k) {
-		var names []string
-		for _, other := range v.keys() {
-			if other.Kind == k.Kind {
-				names = append(names, other.Name)
-			}
-		}
-		e := &Error{Code: ENotFound, Message: fmt.Sprintf("There is no %s %.70q in the catalog.", k.Kind, k.Name)}
-		if near := Nearest(k.Name, names); near != "" {
-			e.Hint = "Did you mean " + near + "?"
-		}
-		return CatalogSource{}, e
-	}
-	s := CatalogSource{CatalogItem: v.item(k), Origin: v.base.about(k).Origin.String(), Revision: v.revisionText()}
-	if a.Reader != nil {
-		s.Text, _ = a.Reader.Write(v.base, k)
-	}
-	return s, nil
-}
-
-// CatalogHistory gives versions of an own entry, newest first (none: empty).
-func (a *App) CatalogHistory(ctx context.Context, actor Actor, k CatalogKey) ([]CatalogRevision, error) {
-	if err := actor.may("CatalogHistory"); err != nil {
-		return nil, err
-	}
-	if err := k.checkKind(); err != nil {
-		return nil, err
-	}
-	return a.Store.OwnCatalogHistory(ctx, actor.Tenant, k, historyShown)
-}
-
-// CatalogFamilies gives the descriptors for forms.
-func (a *App) CatalogFamilies(_ context.Context, actor Actor) (Families, error) {
-	if err := actor.may("CatalogFamilies"); err != nil {
-		return Families{}, err
-	}
-	if a.Reader == nil {
-		return Families{}, errNoOwnCatalog
-	}
-	return a.Reader.Families(), nil
-}
-
-// ExportCatalog gives own entries as files named kind/name.yaml; all: also the installation's.
-func (a *App) ExportCatalog(ctx context.Context, actor Actor, all bool) ([]CatalogFile, error) {
-	if err := actor.may("ExportCatalog"); err != nil {
-		return nil, err
-	}
-	v, err := a.catalogView(ctx, actor)
-	if err != nil {
-		return nil, err
-	}
-	files := []CatalogFile{}
-	for _, k := range v.keys() {
-		own, is := v.own[k]
-		text := own.Text
-		if !is {
-			if !all || a.Reader == nil {
-				continue
-			}
-			if text, is = a.Reader.Write(v.base, k); !is {
-				continue
-			}
-		}
-		files = append(files, CatalogFile{Name: k.Kind + "/" + k.Name + ".yaml", Text: text})
-	}
-	return files, nil
-}
-
-var errNoOwnCatalog = &Error{Code: EInvalid, Reason: "no_own_catalog", Message: "This installation lets tenants have no entries of their own."}
-
-func (k CatalogKey) checkKind() error {
+func (k CatalogKey) CheckKind() error {
 	if slices.Contains(CatalogKinds, k.Kind) {
 		return nil
 	}
@@ -143,84 +22,12 @@ func (k CatalogKey) checkKind() error {
 // String gives "kind name".
 func (k CatalogKey) String() string { return k.Kind + " " + k.Name }
 
-func compareKeys(a, b CatalogKey) int {
+func CompareKeys(a, b CatalogKey) int {
 	return cmp.Or(cmp.Compare(slices.Index(CatalogKinds, a.Kind), slices.Index(CatalogKinds, b.Kind)), strings.Compare(a.Name, b.Name))
 }
 
-// catalogView is a tenant's catalog as its admins look at it.
-type catalogView struct {
-	base, catalog *Catalog
-	own           map[CatalogKey]CatalogRevision
-	revision      int64
-	use           CatalogUse
-	users         map[CatalogKey][]CatalogKey
-}
-
-func (a *App) catalogView(ctx context.Context, actor Actor) (*catalogView, error) {
-	v := &catalogView{base: a.Deps.Catalog(), own: map[CatalogKey]CatalogRevision{}}
-	list, revision, err := a.Store.OwnCatalog(ctx, actor.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	v.revision = revision
-	for _, r := range list {
-		v.own[r.CatalogKey] = r
-	}
-	if v.catalog, err = a.catalogOf(ctx, actor.Tenant); err != nil {
-		return nil, err
-	}
-	v.use, err = a.Store.CatalogUse(ctx, actor.Tenant)
-	v.users = v.catalog.references()
-	return v, err
-}
-
-func (v *catalogView) revisionText() string { return strconv.FormatInt(v.revision, 10) }
-
-// keys are all entries, in the order in which people look at them; own ones that cannot be read among them.
-func (v *catalogView) keys() []CatalogKey {
-	all := map[CatalogKey]bool{}
-	for k := range v.own {
-		all[k] = true
-	}
-	for _, k := range v.catalog.keys() {
-		all[k] = true
-	}
-	return slices.SortedFunc(maps.Keys(all), compareKeys)
-}
-
-func (v *catalogView) has(c *Catalog, k CatalogKey) bool { return c.entry(k) != nil }
-
-func (v *catalogView) item(k CatalogKey) CatalogItem {
-	item := CatalogItem{CatalogKey: k}
-	if about := v.catalog.about(k); about != nil {
-		item.Label, item.Description = about.Label, about.Description
-	}
-	switch k.Kind {
-	case KindTemplate:
-		if t := v.catalog.Written[k.Name]; t != nil {
-			item.State, item.Partial = t.State, t.Partial
-		}
-		item.Clusters = v.use.Templates[k.Name]
-	case KindProvider:
-		if p := v.catalog.Providers[k.Name]; p != nil {
-			item.Type = p.Type
-		}
-		item.Clusters = v.use.Providers[k.Name]
-	}
-	if own, ok := v.own[k]; ok {
-		item.Own, item.Number, item.At, item.By, item.Replaces = true, own.Number, own.At, own.By, v.has(v.base, k)
-	}
-	for _, user := range v.users[k] {
-		if len(item.UsedBy) == usedByNamed {
-			break
-		}
-		item.UsedBy = append(item.UsedBy, user.String())
-	}
-	return item
-}
-
-// keys are all entries of a catalog, in no order.
-func (c *Catalog) keys() (list []CatalogKey) {
+// Keys are all entries of a catalog, in no order.
+func (c *Catalog) Keys() (list []CatalogKey) {
 	for n := range c.Templates {
 		if c.Written[n] == nil {
 			list = append(list, CatalogKey{KindTemplate, n})
@@ -244,8 +51,8 @@ func (c *Catalog) keys() (list []CatalogKey) {
 	return list
 }
 
-// entry gives an entry as it is written; nil where there is none.
-func (c *Catalog) entry(k CatalogKey) any {
+// Entry gives an entry as it is written; nil where there is none.
+func (c *Catalog) Entry(k CatalogKey) any {
 	switch k.Kind {
 	case KindTemplate:
 		if t := c.Written[k.Name]; t != nil {
@@ -274,8 +81,8 @@ func (c *Catalog) entry(k CatalogKey) any {
 	return nil
 }
 
-func (c *Catalog) about(k CatalogKey) *About {
-	switch e := c.entry(k).(type) {
+func (c *Catalog) About(k CatalogKey) *About {
+	switch e := c.Entry(k).(type) {
 	case *Template:
 		return &e.About
 	case *Service:
@@ -290,10 +97,10 @@ func (c *Catalog) about(k CatalogKey) *About {
 	return nil
 }
 
-// references gives by entry which others name it, in order.
-func (c *Catalog) references() map[CatalogKey][]CatalogKey {
+// References gives by entry which others name it, in order.
+func (c *Catalog) References() map[CatalogKey][]CatalogKey {
 	by := map[CatalogKey][]CatalogKey{}
-	for _, user := range slices.SortedFunc(slices.Values(c.keys()), compareKeys) {
+	for _, user := range slices.SortedFunc(slices.Values(c.Keys()), CompareKeys) {
 		seen := map[CatalogKey]bool{user: true}
 		for _, k := range c.named(user) {
 			if k.Name != "" && !seen[k] {
@@ -312,7 +119,7 @@ func (c *Catalog) named(k CatalogKey) (list []CatalogKey) {
 			list = append(list, CatalogKey{kind, n})
 		}
 	}
-	switch e := c.entry(k).(type) {
+	switch e := c.Entry(k).(type) {
 	case *Template:
 		add(KindTemplate, append(slices.Clone(e.Includes), e.Extends, e.ReplacedBy)...)
 		add(KindService, slices.Concat(e.Defaults.Services, e.Compatibility.Services, slices.Collect(maps.Keys(e.Constraints.Services)))...)
@@ -343,16 +150,4 @@ func (c *Catalog) named(k CatalogKey) (list []CatalogKey) {
 		add(KindProvider, slices.Collect(maps.Keys(e.Providers))...)
 	}
 	return list
-}
-
-// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
-func (a *App) Catalog(ctx context.Context, actor Actor) (*Catalog, error) {
-	if err := actor.may("Catalog"); err != nil {
-		return nil, err
-	}
-	c, err := a.catalogOf(ctx, actor.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	return c.For(actor), nil
 }

@@ -85,9 +85,9 @@ type Node struct {
 
 	// answers are what people have typed, by service and field, as far as the configuration names them; only while it is
 	// expanded for a step.
-	answers map[string]map[string]AnswerValue
+	Answers map[string]map[string]AnswerValue `json:"-"`
 	// facts are what services told, in the same way.
-	facts map[FactName]string
+	Facts map[FactName]string `json:"-"`
 }
 
 // Lost tells whether the node's machine is gone, as far as is known.
@@ -101,9 +101,9 @@ func (n Node) State() string {
 	return string(n.Status)
 }
 
-// counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
+// Counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
 // are gone already count, so that what is stopped last still finds its configuration as it was.
-func counting(nodes []Node) []Node {
+func Counting(nodes []Node) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Leaving })
 }
 

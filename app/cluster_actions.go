@@ -10,52 +10,8 @@ type Actions struct {
 	LostNodes []OperationKind `json:"lost_nodes" nullable:"false" doc:"Changes that may name a node whose machine is gone"`
 }
 
-// ActionsOf returns what can be asked of a cluster as it is, by people who may do everything. Nodes and operations are its own, newest
-// operation first.
-func ActionsOf(v ClusterView, open Unfinished) Actions {
-	var a Actions
-	p := newPlight(v, open)
-	stays := slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Status != NodeDeleted && !n.Leaving })
-	if v.Status != ClusterActive && v.Status != ClusterFailed || p.latest.ID != 0 && !p.latest.Status.Ended() || !stays {
-		return a.whole()
-	}
-	for _, k := range Amendments {
-		switch {
-		case k == OperationCompare: // changes nothing; whether it can be done depends on the tools of the services
-			continue
-		case v.Status == ClusterFailed && !p.amends(k):
-			continue
-		}
-		a.Cluster = append(a.Cluster, k)
-		if !slices.Contains(amendFields[k], "nodes") {
-			continue
-		}
-		if k != OperationResize || p.nodes > 1 { // the last node stays
-			a.Nodes = append(a.Nodes, k)
-		}
-		if k == OperationRepair {
-			a.LostNodes = append(a.LostNodes, k)
-		}
-	}
-	return a.whole()
-}
-
-// amends tells whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing
-// undone, on the nodes that are there.
-func (p plight) amends(kind OperationKind) bool {
-	switch kind {
-	case OperationRepair:
-		return p.mends()
-	case OperationReconfigure:
-		return p.reconfigures()
-	case OperationStart, OperationStop, OperationRestart:
-		return (p.lostOnly() || p.latest.Kind.servicesOnly()) && p.nodes > len(p.lost)+len(p.left)
-	}
-	return false
-}
-
-// whole has lists that are there, since those that aren't would be written as null.
-func (a Actions) whole() Actions {
+// Whole has lists that are there, since those that aren't would be written as null.
+func (a Actions) Whole() Actions {
 	for _, list := range []*[]OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
 		if *list == nil {
 			*list = []OperationKind{}
@@ -64,20 +20,20 @@ func (a Actions) whole() Actions {
 	return a
 }
 
-// of leaves out what an actor may not do.
-func (a Actions) of(actor Actor, c Cluster) Actions {
+// Of leaves out what an actor may not do.
+func (a Actions) Of(actor Actor, c Cluster) Actions {
 	if c.Pool > 0 && actor.Via != ViaServer { // see mayChange
-		return Actions{}.whole()
+		return Actions{}.Whole()
 	}
 	for _, list := range []*[]OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
-		*list = slices.DeleteFunc(*list, func(k OperationKind) bool { return !actor.MayIn(k.useCase(), c) })
+		*list = slices.DeleteFunc(*list, func(k OperationKind) bool { return !actor.MayIn(k.UseCase(), c) })
 	}
 	return a
 }
 
-// useCase is whose permission an amendment of the kind needs.
-func (k OperationKind) useCase() string {
-	if k.servicesOnly() {
+// UseCase is whose permission an amendment of the kind needs.
+func (k OperationKind) UseCase() string {
+	if k.ServicesOnly() {
 		return "AmendServices"
 	}
 	return "Amend"

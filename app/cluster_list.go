@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,8 +30,8 @@ const (
 	maxListText    = 100
 )
 
-// check refuses what cannot be meant.
-func (f ClusterFilter) check() error {
+// Check refuses what cannot be meant.
+func (f ClusterFilter) Check() error {
 	bad := func(field, hint, format string, args ...any) error {
 		e := Errorf(EInvalid, format, args...)
 		e.Field, e.Hint = field, hint
@@ -61,44 +60,6 @@ func clusterStatusWords() string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// ClusterPage is a part of a list of clusters.
-type ClusterPage struct {
-	Clusters []ClusterSummary `json:"clusters" nullable:"false"`
-	Next     string           `json:"next,omitempty" doc:"What to give as after to get those that follow; left out at the end"`
-}
-
-// ClusterPage gives the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
-func (a *App) ClusterPage(ctx context.Context, actor Actor, f ClusterFilter) (p ClusterPage, err error) {
-	if err := actor.may("ClusterPage"); err != nil {
-		return p, err
-	}
-	if err := f.check(); err != nil {
-		return p, err
-	}
-	if f.Limit == 0 {
-		f.Limit = 200
-	}
-	limit := f.Limit
-	f.Limit++
-	if f.Reader, err = a.reader(ctx, actor); err != nil {
-		return p, err
-	}
-	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
-	if err == nil {
-		err = a.maskSummaries(ctx, actor, p.Clusters)
-	}
-	if CodeOf(err) == ENotFound {
-		e := Errorf(EInvalid, "There is no cluster %q after which others could follow.", f.After)
-		e.Field, e.Hint = "after", "Begin again without it."
-		return p, e
-	}
-	if err == nil && len(p.Clusters) > limit {
-		p.Clusters = p.Clusters[:limit]
-		p.Next = p.Clusters[limit-1].ID
-	}
-	return p, err
-}
-
 // ClusterCounts says how many clusters there are.
 type ClusterCounts struct {
 	By          map[ClusterStatus]int `json:"by"`
@@ -113,21 +74,4 @@ func (c ClusterCounts) Live() (n int) {
 		}
 	}
 	return n
-}
-
-// ClusterCounts counts the clusters that a filter lets through, whatever their status, order and page; deleted ones only where
-// the filter has them.
-func (a *App) ClusterCounts(ctx context.Context, actor Actor, f ClusterFilter) (ClusterCounts, error) {
-	if err := actor.may("ClusterCounts"); err != nil {
-		return ClusterCounts{}, err
-	}
-	if err := f.check(); err != nil {
-		return ClusterCounts{}, err
-	}
-	reader, err := a.reader(ctx, actor)
-	if err != nil {
-		return ClusterCounts{}, err
-	}
-	f.Reader = reader
-	return a.Store.CountClusters(ctx, actor.Tenant, f)
 }

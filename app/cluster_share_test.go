@@ -7,6 +7,9 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/identity"
 )
 
 // Access to a cluster allows the use cases that require that access or less. A cluster without access is not found, not even by name.
@@ -18,7 +21,7 @@ func TestAccessToClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.app.SaveGroup(ctx, b.actor("boss", app.RoleAdmin), app.GroupChange{Name: "ops"}); err != nil {
+	if _, err := b.app.SaveGroup(ctx, b.actor("boss", app.RoleAdmin), identity.GroupChange{Name: "ops"}); err != nil {
 		t.Fatal(err)
 	}
 	ada := b.actor("ada", app.RoleUser)
@@ -28,7 +31,7 @@ func TestAccessToClusters(t *testing.T) {
 	if _, err := b.store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.app.ShareCluster(ctx, ada, "web", app.SharingChange{Add: []app.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
+	_, err := b.app.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
 		{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +51,7 @@ func TestAccessToClusters(t *testing.T) {
 			return err
 		}},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.app.Questions(ctx, who, app.QuestionQuery{Cluster: "web"})
+			_, err := b.app.Questions(ctx, who, execution.QuestionQuery{Cluster: "web"})
 			return err
 		}},
 		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
@@ -135,24 +138,24 @@ func TestSharesThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change app.SharingChange
+		change cluster.SharingChange
 		field  string
 	}{
-		"nobody":      {app.SharingChange{Add: []app.ClusterShare{{Access: app.AccessUser}}}, "add[0]"},
-		"both":        {app.SharingChange{Add: []app.ClusterShare{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
-		"no access":   {app.SharingChange{Add: []app.ClusterShare{{Person: "bob"}}}, "add[0].access"},
-		"ownership":   {app.SharingChange{Add: []app.ClusterShare{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
-		"the owner":   {app.SharingChange{Add: []app.ClusterShare{{Person: "ada", Access: app.AccessReader}}}, "add[0]"},
-		"a stranger":  {app.SharingChange{Add: []app.ClusterShare{{Person: "nemo", Access: app.AccessReader}}}, "add[0]"},
-		"everyone":    {app.SharingChange{Visibility: "world"}, "visibility"},
-		"remove none": {app.SharingChange{Remove: []app.ClusterShare{{}}}, "remove[0]"},
+		"nobody":      {cluster.SharingChange{Add: []cluster.ClusterShare{{Access: app.AccessUser}}}, "add[0]"},
+		"both":        {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
+		"no access":   {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob"}}}, "add[0].access"},
+		"ownership":   {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
+		"the owner":   {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "ada", Access: app.AccessReader}}}, "add[0]"},
+		"a stranger":  {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "nemo", Access: app.AccessReader}}}, "add[0]"},
+		"everyone":    {cluster.SharingChange{Visibility: "world"}, "visibility"},
+		"remove none": {cluster.SharingChange{Remove: []cluster.ClusterShare{{}}}, "remove[0]"},
 	} {
 		_, err := b.app.ShareCluster(t.Context(), b.actor("ada", app.RoleUser), "web", c.change)
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var one app.ClusterShare
+	var one cluster.ClusterShare
 	if err := json.Unmarshal([]byte(`{"person":"bob","access":"lord"}`), &one); err == nil {
 		t.Error("an access that does not exist is read")
 	}
@@ -171,26 +174,26 @@ func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
 	if _, err := b.store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	share := func(c app.SharingChange) {
+	share := func(c cluster.SharingChange) {
 		t.Helper()
 		if _, err := b.app.ShareCluster(ctx, b.actor("ada", app.RoleUser), "web", c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	bob := app.ClusterShare{Person: "bob", Access: app.AccessCoOwner}
-	share(app.SharingChange{Add: []app.ClusterShare{bob}})
+	bob := cluster.ClusterShare{Person: "bob", Access: app.AccessCoOwner}
+	share(cluster.SharingChange{Add: []cluster.ClusterShare{bob}})
 	who, took := b.actor("bob", app.RoleUser).Noting()
 	if _, err := b.app.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
-	kept := app.KeptAnswer{Status: 200, Took: took.List()}
+	kept := cluster.KeptAnswer{Status: 200, Took: took.List()}
 	for _, c := range []struct {
-		change app.SharingChange
+		change cluster.SharingChange
 		want   app.Code
 	}{
-		{app.SharingChange{}, ""},
-		{app.SharingChange{Add: []app.ClusterShare{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
-		{app.SharingChange{Remove: []app.ClusterShare{{Person: "bob"}}}, app.ENotFound},
+		{cluster.SharingChange{}, ""},
+		{cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
+		{cluster.SharingChange{Remove: []cluster.ClusterShare{{Person: "bob"}}}, app.ENotFound},
 	} {
 		if _, err := b.app.ShareCluster(ctx, b.actor("ada", app.RoleUser), "site", c.change); err != nil {
 			t.Fatal(err)

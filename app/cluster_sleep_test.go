@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 )
 
 // drowsy is a farm with one cluster that stands, and with what policies say about sleep.
-func drowsy(t *testing.T, rules ...app.Policy) (*farm, app.Actor) {
+func drowsy(t *testing.T, rules ...policy.Policy) (*farm, app.Actor) {
 	f := newFarm(t)
 	f.shop(3, nil)
 	f.rules(rules...)
@@ -23,10 +24,10 @@ func (f *farm) status(want app.ClusterStatus) {
 	}
 }
 
-var noSleep = app.Policy{Name: "awake", Enabled: true, When: `kind == "sleep" && hour < 18`, Effect: app.PolicyRefuse, Reason: "It is day."}
+var noSleep = policy.Policy{Name: "awake", Enabled: true, When: `kind == "sleep" && hour < 18`, Effect: policy.PolicyRefuse, Reason: "It is day."}
 
 func TestPoliciesRefuseSleep(t *testing.T) {
-	f, _ := drowsy(t, noSleep, app.Policy{Name: "short", Enabled: true, When: "true", Effect: app.PolicyRewrite, LeaseCap: `duration("1h")`})
+	f, _ := drowsy(t, noSleep, policy.Policy{Name: "short", Enabled: true, When: "true", Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
 	p, err := f.app.PreviewSleep(t.Context(), f.who, "shop")
 	if err != nil || p.Decision == nil || p.Decision.Outcome != app.OutcomeRefuse || p.Decision.Reason != "It is day." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
@@ -53,7 +54,7 @@ func TestPoliciesRefuseSleep(t *testing.T) {
 }
 
 func TestSleepAndWakeWaitForApprovals(t *testing.T) {
-	f, boss := drowsy(t, app.Policy{Name: "power", Enabled: true, When: `kind in ["sleep", "wake"]`, Effect: app.PolicyApprove, Reason: "Others use it.",
+	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind in ["sleep", "wake"]`, Effect: policy.PolicyApprove, Reason: "Others use it.",
 		Approval: &app.Approval{Count: 1, Group: "ops"}})
 	for _, c := range []struct {
 		ask func(cluster string) (app.AmendAnswer, error)
@@ -84,7 +85,7 @@ func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 
 // What was approved is what runs: a cluster that sleeps by then, or has changed, is left alone, and the request ends.
 func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
-	f, boss := drowsy(t, app.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
+	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
 	first, err := f.app.SleepCluster(t.Context(), f.who, "shop", "")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestPoliciesAndSchedules(t *testing.T) {
 		t.Fatalf("a schedule for the night is %v", err)
 	}
 	// Others have made a rule since. What needs approval waits for it, and who owns the cluster is told.
-	f.rules(app.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
+	f.rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
 	next, err := f.app.Schedule(t.Context(), f.who, "shop")
 	if err != nil || len(next.Next) == 0 {
 		t.Fatal(next, err)

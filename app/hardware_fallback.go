@@ -27,22 +27,22 @@ func (f Flavor) Smaller(than Flavor) string {
 }
 
 // AskedHardware is the hardware that the layout chose for a node. Its machine may be of other hardware; see Template.FallbackHardware.
-func (n Node) AskedHardware() string { return firstOf(n.InsteadOf, n.Hardware) }
+func (n Node) AskedHardware() string { return FirstOf(n.InsteadOf, n.Hardware) }
 
-// placed is hardware with the services of a node that is to be of it.
-type placed struct {
-	hardware string
-	services []string
+// Placed is hardware with the services of a node that is to be of it.
+type Placed struct {
+	Hardware string   `json:"-"`
+	Services []string `json:"-"`
 }
 
 // fallbacks gives, by the hardware of some nodes, what else their machines may be made of at a provider, in the template's order. Left
 // out is what the provider does not have or has smaller, what services of these nodes are not to be on, and what the template allows
 // only a number of nodes of, since how many of them there will be is not known beforehand.
-func (t *Template) fallbacks(c *Catalog, provider string, nodes []placed) map[string][]string {
+func (t *Template) fallbacks(c *Catalog, provider string, nodes []Placed) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		asked := c.Hardware[name]
-		if asked == nil || !slices.ContainsFunc(nodes, func(n placed) bool { return n.hardware == name }) {
+		if asked == nil || !slices.ContainsFunc(nodes, func(n Placed) bool { return n.Hardware == name }) {
 			continue
 		}
 		for _, other := range t.FallbackHardware[name] {
@@ -61,10 +61,10 @@ func (t *Template) fallbacks(c *Catalog, provider string, nodes []placed) map[st
 }
 
 // accepts tells whether all services of nodes of some hardware may be on other hardware.
-func (t *Template) accepts(hardware, other string, nodes []placed) bool {
+func (t *Template) accepts(hardware, other string, nodes []Placed) bool {
 	for _, n := range nodes {
-		for _, s := range n.services {
-			if on := t.Constraints.Services[s].Hardware; n.hardware == hardware && len(on) > 0 && !slices.Contains(on, other) {
+		for _, s := range n.Services {
+			if on := t.Constraints.Services[s].Hardware; n.Hardware == hardware && len(on) > 0 && !slices.Contains(on, other) {
 				return false
 			}
 		}
@@ -72,8 +72,8 @@ func (t *Template) accepts(hardware, other string, nodes []placed) bool {
 	return true
 }
 
-// takeFallbacks freezes what the machines of nodes may be made of instead, in place of what was frozen for the same hardware.
-func (d *Definition) takeFallbacks(c *Catalog, t *Template, provider string, nodes []placed) {
+// TakeFallbacks freezes what the machines of nodes may be made of instead, in place of what was frozen for the same hardware.
+func (d *Definition) TakeFallbacks(c *Catalog, t *Template, provider string, nodes []Placed) {
 	fallbacks := t.fallbacks(c, provider, nodes)
 	if len(fallbacks)+len(d.FallbackHardware) == 0 {
 		return
@@ -83,7 +83,7 @@ func (d *Definition) takeFallbacks(c *Catalog, t *Template, provider string, nod
 		d.FallbackHardware = map[string][]string{}
 	}
 	for _, n := range nodes {
-		delete(d.FallbackHardware, n.hardware)
+		delete(d.FallbackHardware, n.Hardware)
 	}
 	for name, others := range fallbacks {
 		d.FallbackHardware[name] = others
@@ -93,9 +93,9 @@ func (d *Definition) takeFallbacks(c *Catalog, t *Template, provider string, nod
 	}
 }
 
-// nextOf gives the hardware to ask for after a node's own, of which there is none to be had, in order. It goes round: the last is what the
+// NextOf gives the hardware to ask for after a node's own, of which there is none to be had, in order. It goes round: the last is what the
 // layout chose, unless the node is of that. Nil where there is no other.
-func (d Definition) nextOf(n Node) []string {
+func (d Definition) NextOf(n Node) []string {
 	asked := n.AskedHardware()
 	others := d.FallbackHardware[asked]
 	if len(others) == 0 {
@@ -108,8 +108,8 @@ func (d Definition) nextOf(n Node) []string {
 	return next
 }
 
-// highest gives the flavor of some hardware with the price and the cores of the dearest and the largest that a machine may be instead.
-func (d Definition) highest(hardware string, fallbacks map[string][]string) Flavor {
+// Highest gives the flavor of some hardware with the price and the cores of the dearest and the largest that a machine may be instead.
+func (d Definition) Highest(hardware string, fallbacks map[string][]string) Flavor {
 	f := d.Hardware[hardware]
 	for _, other := range fallbacks[hardware] {
 		o := d.Hardware[other]
@@ -128,8 +128,8 @@ func (k OperationKind) GrowsNodes() bool {
 	return false
 }
 
-// fallbacksOf gives those of the fallbacks that a plan may come to use.
-func (r PlanRequest) fallbacksOf() map[string][]string {
+// FallbacksOf gives those of the fallbacks that a plan may come to use.
+func (r PlanRequest) FallbacksOf() map[string][]string {
 	if !r.Kind.GrowsNodes() {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (r PlanRequest) fallbacksOf() map[string][]string {
 }
 
 // FallbackWords says for people what machines may be made of instead; "" where they may not.
-func (p Plan) FallbackWords() string { return fallbackWords(p.Fallbacks, 0, 0) }
+func (p Plan) FallbackWords() string { return FallbackWords(p.Fallbacks, 0, 0) }
 
 // Price says what a layout costs per hour, as Cost does, or from what to what, where its machines may be of other hardware.
 func (l Layout) Price() string {
@@ -158,8 +158,8 @@ func (l Layout) Price() string {
 	return Cost(l.CostPerHour)
 }
 
-// fallbackWords is FallbackWords with what the cluster costs per hour then at most.
-func fallbackWords(fallbacks map[string][]string, cost, most float64) string {
+// FallbackWords is FallbackWords with what the cluster costs per hour then at most.
+func FallbackWords(fallbacks map[string][]string, cost, most float64) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(fallbacks)) {
 		parts = append(parts, fmt.Sprintf("no %s is to be had, a node is %s", name, strings.Join(fallbacks[name], ", or else ")))

@@ -41,19 +41,19 @@ func TestFallbacksOfATemplate(t *testing.T) {
 	all := []string{"tiny", "huge", "gone", "small", "medium", "large"}
 	for name, c := range map[string]struct {
 		change func(t *Template)
-		nodes  []placed
+		nodes  []Placed
 		want   []string
 	}{
-		"not smaller, and at the provider": {nil, []placed{{"small", []string{"web"}}}, []string{"medium", "large"}},
-		"of what nodes are of":             {nil, []placed{{"medium", nil}}, nil},
+		"not smaller, and at the provider": {nil, []Placed{{"small", []string{"web"}}}, []string{"medium", "large"}},
+		"of what nodes are of":             {nil, []Placed{{"medium", nil}}, nil},
 		"what a service is not to be on": {func(t *Template) {
 			t.Constraints.Services = map[string]ServiceConstraint{"db": {Hardware: []string{"small", "large"}}}
-		}, []placed{{"small", []string{"web"}}, {"small", []string{"db", "web"}}}, []string{"large"}},
+		}, []Placed{{"small", []string{"web"}}, {"small", []string{"db", "web"}}}, []string{"large"}},
 		"a service on other nodes says nothing": {func(t *Template) {
 			t.Constraints.Services = map[string]ServiceConstraint{"db": {Hardware: []string{"medium"}}}
-		}, []placed{{"small", []string{"web"}}, {"medium", []string{"db"}}}, []string{"medium", "large"}},
-		"what there may be only some of": {func(t *Template) { t.Constraints.Hardware = map[string]int{"medium": 3, "small": 5} }, []placed{{"small", nil}}, []string{"large"}},
-		"none":                           {func(t *Template) { t.FallbackHardware = nil }, []placed{{"small", nil}}, nil},
+		}, []Placed{{"small", []string{"web"}}, {"medium", []string{"db"}}}, []string{"medium", "large"}},
+		"what there may be only some of": {func(t *Template) { t.Constraints.Hardware = map[string]int{"medium": 3, "small": 5} }, []Placed{{"small", nil}}, []string{"large"}},
+		"none":                           {func(t *Template) { t.FallbackHardware = nil }, []Placed{{"small", nil}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			template := &Template{FallbackHardware: map[string][]string{"small": all}}
@@ -72,16 +72,16 @@ func TestFallbacksGoRound(t *testing.T) {
 	d := Definition{Hardware: map[string]Flavor{"small": {}}}
 	c := fallbackCatalog()
 	was := d.Hardware
-	d.takeFallbacks(c, &Template{FallbackHardware: map[string][]string{"small": {"medium", "large"}}}, "cloud", []placed{{"small", nil}})
+	d.TakeFallbacks(c, &Template{FallbackHardware: map[string][]string{"small": {"medium", "large"}}}, "cloud", []Placed{{"small", nil}})
 	if len(was) != 1 || len(d.Hardware) != 3 {
 		t.Errorf("the definition has %v, and the one from before %v", d.Hardware, was)
 	}
 	later := d
-	later.takeFallbacks(c, &Template{}, "cloud", []placed{{"small", nil}})
+	later.TakeFallbacks(c, &Template{}, "cloud", []Placed{{"small", nil}})
 	if len(later.FallbackHardware) != 0 || len(d.FallbackHardware) != 1 {
 		t.Errorf("a template that names none any more leaves %v, and of what was before %v", later.FallbackHardware, d.FallbackHardware)
 	}
-	if f := d.highest("small", d.FallbackHardware); f.CPU != 8 || f.CostPerHour != 0.8 {
+	if f := d.Highest("small", d.FallbackHardware); f.CPU != 8 || f.CostPerHour != 0.8 {
 		t.Errorf("the most is %+v", f)
 	}
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestFallbacksGoRound(t *testing.T) {
 		{Node{Hardware: "old", InsteadOf: "small"}, []string{"medium", "large", "small"}}, // which has left the definition
 		{Node{Hardware: "large"}, nil},                                                    // it is to be large
 	} {
-		if got := d.nextOf(c.node); !slices.Equal(got, c.want) {
+		if got := d.NextOf(c.node); !slices.Equal(got, c.want) {
 			t.Errorf("after %+v comes %v, want %v", c.node, got, c.want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestFallbacksGoRound(t *testing.T) {
 
 func TestFallbacksOfAPlan(t *testing.T) {
 	r := PlanRequest{Kind: OperationCreate, Fallbacks: map[string][]string{"small": {"medium"}, "large": {"huge"}}, Nodes: []PlanNode{{Name: "n1", Hardware: "small"}}}
-	p := Plan{Fallbacks: r.fallbacksOf()}
+	p := Plan{Fallbacks: r.FallbacksOf()}
 	if want := "Where no small is to be had, a node is medium."; p.FallbackWords() != want {
 		t.Errorf("got %q, want %q", p.FallbackWords(), want)
 	}
@@ -110,14 +110,14 @@ func TestFallbacksOfAPlan(t *testing.T) {
 		t.Error("what is approved does not hold what it may come to")
 	}
 	r.Kind = OperationRepair
-	if got := r.fallbacksOf(); got != nil {
+	if got := r.FallbacksOf(); got != nil {
 		t.Errorf("a repair may use %v", got)
 	}
-	if r.Kind = OperationResize; r.fallbacksOf() != nil {
+	if r.Kind = OperationResize; r.FallbacksOf() != nil {
 		t.Error("a node that stands may become another one")
 	}
 	r.Nodes[0].Change = NodeNew
-	if got := r.fallbacksOf(); len(got) != 1 {
+	if got := r.FallbacksOf(); len(got) != 1 {
 		t.Errorf("a new node may be %v", got)
 	}
 	if got := (Layout{CostPerHour: 0.5}).Price() + ", " + (Layout{CostPerHour: 0.5, MostPerHour: 0.75}).Price(); got != "0.50, 0.50 to 0.75" {

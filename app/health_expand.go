@@ -68,7 +68,7 @@ func expandHealth(field, text string, c MacroCluster, n Node, config map[string]
 		switch {
 		case !ok:
 			missing = path + " is no plain value of the configuration"
-		case len(secretNames(value)) > 0:
+		case len(SecretNames(value)) > 0:
 			missing = path + " holds a secret, which a check is not given"
 		case field == "command":
 			return ShellQuote(value)

@@ -1,27 +1,17 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// clusterHealth gives how a cluster is, as far as that is known now; nil where its health isn't checked.
-func (a *App) clusterHealth(ctx context.Context, c Cluster, nodes []Node) (*ClusterHealth, error) {
-	h, err := a.Store.ClusterHealth(ctx, c.Tenant, c.ID)
-	if err == nil && h != nil {
-		h.settle(c, nodes, a.Now())
-	}
-	return h, err
-}
-
-// settle makes unknown what the latest round found where that was too long ago, and counts nodes as unreachable whose machines the provider
+// Settle makes unknown what the latest round found where that was too long ago, and counts nodes as unreachable whose machines the provider
 // doesn't have any more, whatever a round found before.
-func (h *ClusterHealth) settle(c Cluster, nodes []Node, now time.Time) {
-	lost := lostNodes(c, nodes)
+func (h *ClusterHealth) Settle(c Cluster, nodes []Node, now time.Time) {
+	lost := LostNodes(c, nodes)
 	total := h.Healthy + h.Sick + h.Unreachable + h.Unknown
-	stale := h.stale(c, len(lost) > 0, total, now)
+	stale := h.Stale(c, len(lost) > 0, total, now)
 	if stale != "" {
 		h.Nodes, h.Since, h.Note = []NodeHealth{}, h.LookedAt, stale
 	}
@@ -32,30 +22,30 @@ func (h *ClusterHealth) settle(c Cluster, nodes []Node, now time.Time) {
 	if stale == "" && len(lost) == 0 {
 		return
 	}
-	slices.SortStableFunc(h.Nodes, func(x, y NodeHealth) int { return nodesInOrder(x.Node, y.Node) })
+	slices.SortStableFunc(h.Nodes, func(x, y NodeHealth) int { return NodesInOrder(x.Node, y.Node) })
 	h.Sum(total, stale == "" && !h.LookedAt.IsZero())
 }
 
-// stale says why what was found last tells nothing of now. A round may be late by another one, and by the time that it takes.
-func (h *ClusterHealth) stale(c Cluster, lost bool, nodes int, now time.Time) string {
+// Stale says why what was found last tells nothing of now. A round may be late by another one, and by the time that it takes.
+func (h *ClusterHealth) Stale(c Cluster, lost bool, nodes int, now time.Time) string {
 	if h.LookedAt.IsZero() {
 		return ""
 	}
-	age, why := now.Sub(h.LookedAt), unchecked(c, lost)
+	age, why := now.Sub(h.LookedAt), Unchecked(c, lost)
 	switch {
 	case c.Status == ClusterAsleep:
 		return why
 	case age <= h.Every:
 	case why != "":
 		return why
-	case age > 2*h.Every+roundTime(nodes):
+	case age > 2*h.Every+RoundTime(nodes):
 		return fmt.Sprintf("The last health check was %s ago; checks are due every %s.", Length(age), Length(h.Every))
 	}
 	return ""
 }
 
-// unchecked says why no round looks at a cluster as it is now; "" where rounds do.
-func unchecked(c Cluster, lost bool) string {
+// Unchecked says why no round looks at a cluster as it is now; "" where rounds do.
+func Unchecked(c Cluster, lost bool) string {
 	switch {
 	case c.Status == ClusterAsleep:
 		return "Health isn't checked while the cluster is asleep."
@@ -69,5 +59,5 @@ func unchecked(c Cluster, lost bool) string {
 
 // CanCheckHealth tells whether CheckHealth would start a check of the cluster.
 func (v ClusterView) CanCheckHealth() bool {
-	return v.Health != nil && v.Status != ClusterDeleted && unchecked(v.Cluster, len(lostNodes(v.Cluster, v.Nodes)) > 0) == ""
+	return v.Health != nil && v.Status != ClusterDeleted && Unchecked(v.Cluster, len(LostNodes(v.Cluster, v.Nodes)) > 0) == ""
 }

@@ -29,10 +29,10 @@ func TestHealthIsKnownOnlyWhileItIsFresh(t *testing.T) {
 		"an operation has begun":         {status: ClusterPending, age: 30 * time.Second, want: HealthHealthy, counts: [4]int{2}},
 		"a long operation":               {status: ClusterPending, age: 2 * time.Minute, want: HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "operation is running"},
 		"an operation has failed":        {status: ClusterFailed, age: 2 * time.Minute, want: HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "failed operation"},
-		"a machine is lost":              {status: ClusterFailed, message: lostMachines + "n2. It is gone.", age: 10 * time.Second, want: HealthSick, counts: [4]int{1, 0, 1}},
-		"lost, and rounds have stopped":  {status: ClusterFailed, message: lostMachines + "n2. It is gone.", age: 11 * time.Minute, want: HealthSick, counts: [4]int{0, 0, 1, 1}, note: "The last"},
+		"a machine is lost":              {status: ClusterFailed, message: LostMachines + "n2. It is gone.", age: 10 * time.Second, want: HealthSick, counts: [4]int{1, 0, 1}},
+		"lost, and rounds have stopped":  {status: ClusterFailed, message: LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: HealthSick, counts: [4]int{0, 0, 1, 1}, note: "The last"},
 		"never looked at":                {status: ClusterActive, want: HealthUnknown, counts: [4]int{0, 0, 0, 2}},
-		"lost before the first round is": {status: ClusterFailed, message: lostMachines + "n1. It is gone.", want: HealthSick, counts: [4]int{0, 0, 1, 1}},
+		"lost before the first round is": {status: ClusterFailed, message: LostMachines + "n1. It is gone.", want: HealthSick, counts: [4]int{0, 0, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := ClusterHealth{Every: time.Minute, Nodes: c.nodes}
@@ -40,7 +40,7 @@ func TestHealthIsKnownOnlyWhileItIsFresh(t *testing.T) {
 				h.LookedAt = now.Add(-c.age)
 			}
 			h.Sum(2, c.age > 0)
-			h.settle(Cluster{Status: c.status, Message: c.message}, nodes, now)
+			h.Settle(Cluster{Status: c.status, Message: c.message}, nodes, now)
 			if counts := [4]int{h.Healthy, h.Sick, h.Unreachable, h.Unknown}; h.State != c.want || counts != c.counts {
 				t.Errorf("%s %v, want %s %v", h.State, counts, c.want, c.counts)
 			}
@@ -65,7 +65,7 @@ func TestWhereHealthCanBeChecked(t *testing.T) {
 		{status: ClusterAsleep, health: &ClusterHealth{}},
 		{status: ClusterDeleted, health: &ClusterHealth{}},
 		{status: ClusterFailed, health: &ClusterHealth{}},
-		{status: ClusterFailed, message: lostMachines + "n1. It is gone.", health: &ClusterHealth{}, want: true},
+		{status: ClusterFailed, message: LostMachines + "n1. It is gone.", health: &ClusterHealth{}, want: true},
 	} {
 		v := ClusterView{Cluster: Cluster{Status: c.status, Message: c.message}, Nodes: []Node{{Name: "n1", Status: NodeReady}}, Health: c.health}
 		if got := v.CanCheckHealth(); got != c.want {

@@ -49,8 +49,8 @@ const (
 	// RepairWindow is how long nodes that were repaired by themselves count against the brake of their tenant.
 	RepairWindow   = time.Hour
 	repairLook     = 30 * time.Second // until it is looked again whether something that is in the way has gone
-	firstRepairGap = 10 * time.Minute // after a repair that failed; it doubles with each
-	longRepairGap  = 6 * time.Hour
+	FirstRepairGap = 10 * time.Minute // after a repair that failed; it doubles with each
+	LongRepairGap  = 6 * time.Hour
 )
 
 // brake is how many of so many nodes may be ill: the share of them, and one in any case.
@@ -68,7 +68,7 @@ func (d RepairDue) Choose() RepairChoice {
 			c.Failure, c.Judged = 0, true
 		default:
 			c.Failure, c.Judged = d.Failures+1, true
-			c.After = min(firstRepairGap<<min(c.Failure-1, 10), longRepairGap)
+			c.After = min(FirstRepairGap<<min(c.Failure-1, 10), LongRepairGap)
 			c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. The next try is %s later.", d.Repair, d.RepairStatus, c.After)
 			if d.RepairVeto != "" {
 				c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. %s The next try is %s later.", d.Repair, d.RepairStatus, d.RepairVeto, c.After)
@@ -105,19 +105,8 @@ func (d RepairDue) Choose() RepairChoice {
 	return c
 }
 
-// tell is a notice about a repair that is not made, or went wrong.
-func (d RepairDue) tell(at time.Time, title, text string) *Notice {
+// Tell is a notice about a repair that is not made, or went wrong.
+func (d RepairDue) Tell(at time.Time, title, text string) *Notice {
 	return &Notice{At: at, Tenant: d.Cluster.Tenant, Kind: NoticeHealth, Cluster: d.Cluster.ID, Users: []string{d.Cluster.Owner}, Path: "/clusters/" + d.Cluster.ID,
 		Title: title, Text: text}
-}
-
-// HealthNotice tells that a cluster became sick or well.
-func HealthNotice(at time.Time, c Cluster, h ClusterHealth) Notice {
-	n := Notice{At: at, Tenant: c.Tenant, Kind: NoticeHealth, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID}
-	if h.State == HealthHealthy {
-		n.Title, n.Text = fmt.Sprintf("Cluster %s is well again.", c.Name), "All that is looked at works."
-	} else {
-		n.Title, n.Text = fmt.Sprintf("Cluster %s is sick.", c.Name), h.Reason
-	}
-	return n
 }

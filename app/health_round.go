@@ -8,44 +8,6 @@ import (
 	"time"
 )
 
-// A round looks once at all services of all nodes of a cluster that have a health check, and whether the nodes answer. It is no
-// operation and has no steps: a round that is lost is made again, and all that stays of it is how the cluster is.
-
-// HealthKeeper is a Coordinator that hands out rounds. A worker that never asks for one is none the worse for it.
-type HealthKeeper interface {
-	// AwaitRound waits until a round of a cluster of the worker's tenant is due, and claims it until Deadline has passed; nil
-	// when none came within some twenty seconds, or ctx has ended.
-	AwaitRound(ctx context.Context, w WorkerID) (*HealthRound, error)
-	// ReportRound tells what a round has found. EStale where it is not the worker's any more; then nothing has changed.
-	ReportRound(ctx context.Context, w WorkerID, r RoundReport) error
-}
-
-// HealthRound is a claimed round with all that is needed to carry it out.
-type HealthRound struct {
-	Cluster string        `json:"cluster"`
-	Tenant  string        `json:"tenant"`
-	Round   int64         `json:"round"` // the fence: it grows with each claim
-	Within  time.Duration `json:"within"`
-	SSHKey  []byte        `json:"ssh_key"`
-	Nodes   []RoundNode   `json:"nodes"`
-	Guarded bool          `json:"guarded,omitempty"` // as Assignment.Guarded
-	// Secrets are the values of the tenant's secrets that the cluster's configuration refers to: nothing that is reported may hold one.
-	Secrets []string `json:"secrets,omitempty"`
-}
-
-// RoundNode is a node to look at.
-type RoundNode struct {
-	Node   Node         `json:"node"`
-	Checks []RoundCheck `json:"checks,omitempty"` // by service name; none: only whether it answers
-}
-
-// RoundCheck is one service's check, expanded for its node; or, where that was not possible, why.
-type RoundCheck struct {
-	Service string       `json:"service"`
-	Check   *HealthCheck `json:"check,omitempty"`
-	Wrong   string       `json:"wrong,omitempty"`
-}
-
 // RoundReport is what a round has found. Nodes that are not named are well.
 type RoundReport struct {
 	Cluster  string        `json:"cluster"`
@@ -63,8 +25,8 @@ const (
 	shortReasonText = 100
 )
 
-// bounded gives the report within its limits.
-func (r RoundReport) bounded() RoundReport {
+// Bounded gives the report within its limits.
+func (r RoundReport) Bounded() RoundReport {
 	most := MaxHealthReason
 	if len(r.Findings) > manyFindings {
 		most = shortReasonText
@@ -89,8 +51,8 @@ func (r RoundReport) bounded() RoundReport {
 	return out
 }
 
-// roundTime is how long a round of so many nodes may take.
-func roundTime(nodes int) time.Duration {
+// RoundTime is how long a round of so many nodes may take.
+func RoundTime(nodes int) time.Duration {
 	return 2*time.Minute + time.Duration(nodes)*time.Second/8
 }
 
@@ -153,6 +115,3 @@ type HealthStore interface {
 	// NoteRepair keeps what became of the last look at a cluster that is to be repaired.
 	NoteRepair(ctx context.Context, n RepairNote) error
 }
-
-// HealthTick is how often servers look for rounds that are due where HealthTopic does not wake them.
-const HealthTick = 15 * time.Second

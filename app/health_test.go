@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // A node's story, round by round: w is well, f a failure of web, b one of web and db, u unreachable, m the same as w on another machine.
@@ -171,7 +172,7 @@ func TestRepairByItself(t *testing.T) {
 
 func TestHealthCheckIsExpanded(t *testing.T) {
 	n := app.Node{Name: "n2", Hostname: "c1-n2.internal", Services: []string{"web"}, Addresses: map[string]string{app.AddressBind: "10.0.0.2"}}
-	cluster := app.NewMacroCluster("ada", []app.Node{{Name: "n1", Services: []string{"web"}}, n})
+	cluster := template.NewMacroCluster("ada", []app.Node{{Name: "n1", Services: []string{"web"}}, n})
 	config := map[string]any{"lb": map[string]any{"port": 8080, "path": "/up", "name": "it's", "key": "${secret:KEY}", "list": []any{1}}}
 	for name, tc := range map[string]struct {
 		check app.HealthCheck

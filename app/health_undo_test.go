@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // A cluster whose upgrade leaves its health policy out is looked after again when that is undone, or called off before it began.
@@ -30,7 +31,7 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 			bare.Defaults.Config = map[string]any{"port": 81, "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 2, "password": "${secret:DB}"}}
 			f.catalog.Templates["shop"] = &bare
 			if !begin { // it waits for the answer of a hook
-				if _, err := f.app.SaveHook(t.Context(), f.actor("root", app.RoleAdmin), app.HookRequest{Name: "gate", When: app.HookBefore,
+				if _, err := f.app.SaveHook(t.Context(), f.actor("root", app.RoleAdmin), webhook.HookRequest{Name: "gate", When: app.HookBefore,
 					URL: "https://hooks.example.org/gate", Operations: &[]app.OperationKind{app.OperationUpgrade}}); err != nil {
 					t.Fatal(err)
 				}

@@ -1,16 +1,8 @@
 package app
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/base64"
-	"fmt"
-	"net/mail"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // HookFormat says what a hook's receiver understands.
@@ -24,12 +16,6 @@ const (
 	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of lifecycle hooks only
 )
 
-// HookFormats are those of notices, the default first; OperationFormats those of lifecycle hooks.
-var (
-	HookFormats      = []HookFormat{HookMuster, HookSlack, HookMail}
-	OperationFormats = []HookFormat{HookMuster, HookCoopr}
-)
-
 // HookState is how a hook stands.
 type HookState string
 
@@ -39,22 +25,6 @@ const (
 	HookOff     HookState = "off"     // a person switched it off
 	HookStopped HookState = "stopped" // Muster stopped it by itself; Why says why
 )
-
-// The limits of hooks.
-const (
-	MaxHooks         = 50 // of a tenant
-	maxHookURL       = 2 << 10
-	maxRecipients    = 10
-	maxHookRecipient = 512 // bytes, all together
-	minHookSecret    = 24  // bytes
-	maxHookSecret    = 64
-
-	// OldSecretTime is how long the secret before still signs beside a new one.
-	OldSecretTime = 24 * time.Hour
-)
-
-// HookSecretMark begins secrets in the form of Standard Webhooks; the rest is base64.
-const HookSecretMark = "whsec_"
 
 // Hook is an address that notices of a tenant are sent to. Neither its secret nor the whole of its URL, which for many
 // receivers is a secret too, can be read again.
@@ -98,243 +68,8 @@ type HookLast struct {
 	Error    string        `json:"error,omitempty"`
 }
 
-// HookRequest makes or changes a hook. What is nil or empty stays as it is; of a new hook it is the default.
-type HookRequest struct {
-	Name    string        `json:"-"`
-	URL     string        `json:"url,omitempty" maxLength:"2048" doc:"Where notices are sent to; write-only: only a part of it can be read again"`
-	Kinds   *[]NoticeKind `json:"kinds,omitempty" maxItems:"32" doc:"Which kinds of notice it wants; an empty list is all"`
-	Format  HookFormat    `json:"format,omitempty" doc:"muster, slack or mail; of a lifecycle hook muster or coopr"`
-	To      *string       `json:"to,omitempty" maxLength:"512" doc:"Of the format mail: whom to, addresses with commas between"`
-	Enabled *bool         `json:"enabled,omitempty" doc:"Whether notices are sent; true also starts a hook again that was stopped"`
-	Secret  string        `json:"secret,omitempty" maxLength:"128" doc:"What deliveries are signed with, whsec_ and base64 of 24 to 64 bytes; write-only"`
-	Rotate  bool          `json:"rotate,omitempty" doc:"Make a new secret; the old one signs too for a day"`
-
-	When       HookPhase        `json:"when,omitempty" doc:"Makes it a lifecycle hook: before, after, failure, or template for one that templates name; of a new hook only"`
-	Operations *[]OperationKind `json:"operations,omitempty" maxItems:"32" doc:"Of a lifecycle hook: which kinds of operation it is about; an empty list is all"`
-	Timeout    *time.Duration   `json:"timeout,omitempty" doc:"Of a lifecycle hook: how long an operation waits for its answer, or a run of its script may take, in nanoseconds; 0: 5 minutes, or 30 for a script"`
-	OnTimeout  HookChoice       `json:"on_timeout,omitempty" doc:"Of a hook before operations: what happens where it does not answer in time, veto or go_on"`
-	Script     string           `json:"script,omitempty" maxLength:"65536" doc:"Instead of a URL: a script that is run on nodes, before or after the operation"`
-	Services   *[]string        `json:"services,omitempty" maxItems:"100" doc:"Of a script: the nodes that have one of these services; an empty list is all nodes"`
-}
-
-// SavedHook is a hook as it stands after a change. Secret is the one that was made for it just now, "" where none was: it
-// cannot be read again.
-type SavedHook struct {
-	Hook
-	Secret string `json:"secret,omitempty"`
-	Made   bool   `json:"made"` // there was none of the name before
-}
-
-// HookChange is a checked change, as the store takes it. What is nil or empty stays.
-type HookChange struct {
-	Name, URL, Shown string
-	Kinds            *[]NoticeKind
-	Format           HookFormat
-	To               *string
-	Enabled          *bool
-	Secret           []byte
-	New              []byte // the secret of a hook that is made by this, where Secret is empty
-	// Of lifecycle hooks:
-	When       HookPhase
-	Operations *[]OperationKind
-	Timeout    *time.Duration
-	OnTimeout  HookChoice
-	Script     string
-	Services   *[]string
-}
-
-// HookGuard says where hooks may lead.
-type HookGuard interface {
-	// CheckURL gives EInvalid or EForbidden, in words, for an address that no delivery would ever be made to. Names are not
-	// looked up.
-	CheckURL(u *url.URL) error
-}
-
-// Hooks lists the hooks of the tenant by name.
-func (a *App) Hooks(ctx context.Context, actor Actor) ([]Hook, error) {
-	if err := actor.may("Hooks"); err != nil {
-		return nil, err
-	}
-	return a.Store.Hooks(ctx, actor.Tenant)
-}
-
-// Hook gives one; ENotFound where there is none of the name.
-func (a *App) Hook(ctx context.Context, actor Actor, name string) (Hook, error) {
-	if err := actor.may("Hook"); err != nil {
-		return Hook{}, err
-	}
-	return a.Store.Hook(ctx, actor.Tenant, name)
-}
-
-// SaveHook makes a hook or changes the one of that name.
-func (a *App) SaveHook(ctx context.Context, actor Actor, r HookRequest) (SavedHook, error) {
-	if err := actor.may("SaveHook"); err != nil {
-		return SavedHook{}, err
-	}
-	c, err := a.checkHook(r)
-	if err != nil {
-		return SavedHook{}, err
-	}
-	_, err = a.Store.Hook(ctx, actor.Tenant, r.Name)
-	if err != nil && CodeOf(err) != ENotFound {
-		return SavedHook{}, err
-	}
-	if err != nil && r.Script == "" || r.Rotate || r.Secret != "" {
-		if err := actor.mustProve(); err != nil {
-			return SavedHook{}, err
-		}
-	}
-	fresh := make([]byte, 32)
-	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the process instead
-	if c.New = fresh; r.Rotate {
-		c.Secret = fresh
-	}
-	h, made, err := a.Store.SaveHook(ctx, actor, c, a.Now())
-	if err != nil {
-		return SavedHook{}, err
-	}
-	saved := SavedHook{Hook: h, Made: made}
-	if h.Script == "" && (r.Rotate || made && r.Secret == "") {
-		saved.Secret = HookSecretMark + base64.StdEncoding.EncodeToString(fresh)
-	}
-	return saved, nil
-}
-
-// DeleteHook ends a hook; what it was still to be sent is dropped with its deliveries.
-func (a *App) DeleteHook(ctx context.Context, actor Actor, name string) error {
-	if err := actor.may("DeleteHook"); err != nil {
-		return err
-	}
-	return a.Store.DeleteHook(ctx, actor, name, a.Now())
-}
-
-func (a *App) checkHook(r HookRequest) (HookChange, error) {
-	c := HookChange{Name: r.Name, Format: r.Format, Enabled: r.Enabled, When: r.When, Timeout: r.Timeout, OnTimeout: r.OnTimeout, Script: r.Script}
-	wrong := func(field, message, hint string) (HookChange, error) {
-		return c, &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
-	}
-	if !hookName(r.Name) {
-		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"ops-chat\".")
-	}
-	if r.URL != "" {
-		u, err := a.checkHookURL(r.URL)
-		if err != nil {
-			return c, err
-		}
-		c.URL, c.Shown = r.URL, RedactURL(u)
-	}
-	if r.Kinds != nil {
-		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Kinds)))
-		for _, k := range kinds {
-			if !slices.Contains(NoticeKinds, k) {
-				return wrong("kinds", fmt.Sprintf("There is no kind of notice %q.", clip(string(k))), "There are: "+joined(NoticeKinds)+".")
-			}
-		}
-		c.Kinds = &kinds
-	}
-	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(OperationFormats, r.Format) {
-		return wrong("format", fmt.Sprintf("There is no format %q.", clip(string(r.Format))), "There are: "+joined(HookFormats)+", and coopr for hooks of operations.")
-	}
-	if r.Script != "" && a.CheckScript != nil {
-		if fault := a.CheckScript(r.Script); fault != nil && !fault.Warning {
-			return wrong("script", fmt.Sprintf("The shell cannot read the script: line %d, column %d: %s.", fault.Line, fault.Column, fault.Message), fault.Hint)
-		}
-	}
-	if r.When != "" && !slices.Contains(HookPhases, r.When) {
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", clip(string(r.When))), "One of: "+joined(HookPhases)+".")
-	}
-	if r.Operations != nil {
-		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Operations)))
-		c.Operations = &kinds
-	}
-	if r.Services != nil {
-		services := slices.Compact(slices.Sorted(slices.Values(*r.Services)))
-		c.Services = &services
-	}
-	if r.To != nil {
-		to, err := checkRecipients(*r.To)
-		if err != nil {
-			return c, err
-		}
-		c.To = &to
-	}
-	if r.Secret != "" {
-		if r.Rotate {
-			return wrong("secret", "A secret is either given or made, not both.", "")
-		}
-		secret, err := HookSecret(r.Secret)
-		if err != nil {
-			return c, err
-		}
-		c.Secret = secret
-	}
-	return c, nil
-}
-
-func (a *App) checkHookURL(text string) (*url.URL, error) {
-	wrong := func(message, hint string) (*url.URL, error) {
-		return nil, &Error{Code: EInvalid, Field: "url", Message: message, Hint: hint}
-	}
-	const like = "It looks like https://hooks.example.com/muster."
-	if len(text) > maxHookURL {
-		return wrong("The URL is longer than 2 KiB.", "")
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" || strings.ContainsFunc(text, unprintable):
-		return wrong("That is not a URL that notices can be sent to.", like) // the error would repeat it, with its secrets
-	case u.Scheme != "https" && u.Scheme != "http":
-		return wrong("Notices are sent over https.", like)
-	case a.HookGuard == nil && u.Scheme == "http":
-		return wrong("Notices are sent over https; over http anybody on the way could read them.", like)
-	case a.HookGuard != nil:
-		if err := a.HookGuard.CheckURL(u); err != nil {
-			return nil, err
-		}
-	}
-	return u, nil
-}
-
-func unprintable(r rune) bool {
-	return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar
-}
-
-// HookSecret reads a secret in the form of Standard Webhooks.
-func HookSecret(text string) ([]byte, error) {
-	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, HookSecretMark))
-	if err != nil || len(b) < minHookSecret || len(b) > maxHookSecret {
-		return nil, &Error{Code: EInvalid, Field: "secret", Message: fmt.Sprintf("A secret is %q and the base64 of %d to %d bytes.", HookSecretMark, minHookSecret, maxHookSecret),
-			Hint: "Leave it out to have one made, or make one with: echo whsec_$(openssl rand -base64 32)"}
-	}
-	return b, nil
-}
-
-func checkRecipients(text string) (string, error) {
-	wrong := func(message string) (string, error) {
-		return "", &Error{Code: EInvalid, Field: "to", Message: message, Hint: "Such as ops@example.com, or several with commas between."}
-	}
-	if strings.TrimSpace(text) == "" {
-		return "", nil
-	}
-	if len(text) > maxHookRecipient {
-		return wrong(fmt.Sprintf("The addresses are longer than %d bytes.", maxHookRecipient))
-	}
-	all, err := mail.ParseAddressList(text)
-	if err != nil {
-		return wrong("That is not a list of mail addresses.")
-	}
-	if len(all) > maxRecipients {
-		return wrong(fmt.Sprintf("There are more than %d addresses.", maxRecipients))
-	}
-	var plain []string
-	for _, m := range all {
-		plain = append(plain, m.Address)
-	}
-	return strings.Join(plain, ", "), nil
-}
-
-// hookName tells whether a name can stand in an address without being written otherwise.
-func hookName(s string) bool {
+// HookName tells whether a name can stand in an address without being written otherwise.
+func HookName(s string) bool {
 	if len(s) < 1 || len(s) > 63 {
 		return false
 	}
@@ -346,28 +81,10 @@ func hookName(s string) bool {
 	return true
 }
 
-func joined[T ~string](list []T) string {
+func Joined[T ~string](list []T) string {
 	var words []string
 	for _, w := range list {
 		words = append(words, string(w))
 	}
 	return strings.Join(words, ", ")
-}
-
-// longestShown is how long a part of a path may be before it is taken for a secret.
-const longestShown = 16
-
-// RedactURL gives a URL without what may be secret: user and password, the query, the fragment, and long parts of the path.
-func RedactURL(u *url.URL) string {
-	parts := strings.Split(u.EscapedPath(), "/")
-	for i, p := range parts {
-		if len(p) > longestShown {
-			parts[i] = "…"
-		}
-	}
-	text := u.Scheme + "://" + u.Host + strings.Join(parts, "/")
-	if u.RawQuery != "" {
-		text += "?…"
-	}
-	return text
 }

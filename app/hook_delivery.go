@@ -107,38 +107,6 @@ type DeliveryEnd struct {
 	Stop     string    // why the hook is to be stopped; "" where it is not
 }
 
-// HookStore keeps hooks and their deliveries.
-type HookStore interface {
-	Hooks(ctx context.Context, tenant string) ([]Hook, error)
-	Hook(ctx context.Context, tenant, name string) (Hook, error)
-	// SaveHook makes a hook or changes it, and tells whether it made it. EInvalid where something is missing of a new one,
-	// ETooLarge where the tenant has MaxHooks.
-	SaveHook(ctx context.Context, who Actor, c HookChange, now time.Time) (h Hook, made bool, err error)
-	DeleteHook(ctx context.Context, who Actor, name string, now time.Time) error
-	// TestHook queues a test, which is made at once, whatever waits and however the hook stands.
-	TestHook(ctx context.Context, who Actor, name string, now time.Time) (HookDelivery, error)
-	// HookDeliveries gives those of a hook before a number, newest first; before 0 is from the newest on.
-	HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]HookDelivery, error)
-	// HookDelivery gives one with its attempts.
-	HookDelivery(ctx context.Context, tenant, hook string, id int64) (HookDelivery, error)
-	// Redeliver queues one again that has ended; EConflict where it has not, or its notice is not kept any more.
-	Redeliver(ctx context.Context, who Actor, hook string, id int64, now time.Time) (HookDelivery, error)
-
-	// QueueDeliveries makes the deliveries of new notices, and gives how many.
-	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
-	// ClaimDeliveries claims deliveries that are due: of each hook at most one and in order, of each tenant with what is
-	// busy already at most perTenant, tests first. next is when the next one is due after now; zero: none is known.
-	ClaimDeliveries(ctx context.Context, c DeliveryClaim) (due []DueDelivery, next time.Time, err error)
-	// EndDelivery writes what became of an attempt, and stops the hook where that says so or too many failed. EStale where
-	// the claim does not hold any more.
-	EndDelivery(ctx context.Context, e DeliveryEnd) error
-	// SettleHolds does what hooks say for that they do not answer in time, to the operations that wait for them. next is when it
-	// is to be called again; zero: nothing waits.
-	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
-	// ForgetDeliveries deletes deliveries and notices that were kept long enough.
-	ForgetDeliveries(ctx context.Context, now time.Time) error
-}
-
 // DeliveryQueue is what a webhook.Deliverer carries out; HookStore has one.
 type DeliveryQueue interface {
 	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
@@ -157,38 +125,6 @@ type DeliveryClaim struct {
 	Most      int
 	PerTenant int
 	Busy      map[string]int // by tenant: what this holder is about already
-}
-
-// HookDeliveries lists the deliveries of a hook before a number, newest first.
-func (a *App) HookDeliveries(ctx context.Context, actor Actor, hook string, before int64, limit int) ([]HookDelivery, error) {
-	if err := actor.may("HookDeliveries"); err != nil {
-		return nil, err
-	}
-	return a.Store.HookDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), 200))
-}
-
-// HookDelivery gives one with its attempts.
-func (a *App) HookDelivery(ctx context.Context, actor Actor, hook string, id int64) (HookDelivery, error) {
-	if err := actor.may("HookDelivery"); err != nil {
-		return HookDelivery{}, err
-	}
-	return a.Store.HookDelivery(ctx, actor.Tenant, hook, id)
-}
-
-// TestHook sends a test notice, whatever waits and however the hook stands; it is tried once.
-func (a *App) TestHook(ctx context.Context, actor Actor, name string) (HookDelivery, error) {
-	if err := actor.may("TestHook"); err != nil {
-		return HookDelivery{}, err
-	}
-	return a.Store.TestHook(ctx, actor, name, a.Now())
-}
-
-// Redeliver sends a delivery again that has ended, under the same number: a receiver that has it already drops it.
-func (a *App) Redeliver(ctx context.Context, actor Actor, hook string, id int64) (HookDelivery, error) {
-	if err := actor.may("Redeliver"); err != nil {
-		return HookDelivery{}, err
-	}
-	return a.Store.Redeliver(ctx, actor, hook, id, a.Now())
 }
 
 // backOff is how long to wait after each try.
@@ -215,10 +151,4 @@ func (d HookDelivery) NextTry(e *Error, now time.Time, chance float64) (at time.
 	wait = max(wait, e.RetryAfter)
 	at = now.Add(wait)
 	return at, at.Before(d.QueuedAt.Add(tried))
-}
-
-// TestNotice is what a test says.
-func TestNotice(tenant string, at time.Time) Notice {
-	return Notice{At: at, Tenant: tenant, Kind: NoticeTest, Title: "This is a test", Path: "/notices",
-		Text: "Muster reaches you: somebody asked for a test of this hook. Nothing has happened, and nothing is to be done."}
 }

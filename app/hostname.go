@@ -27,15 +27,15 @@ func CheckClusterName(name string) error {
 		Hint: "For example web-1."}
 }
 
-func checkDNSSuffix(s string) error {
+func CheckDNSSuffix(s string) error {
 	if len(s) <= 150 && dnsSuffix.MatchString(s) {
 		return nil
 	}
 	return &Error{Code: EInvalid, Field: "dns_suffix", Message: "The DNS suffix is not a domain name in small letters.", Hint: "For example dev.example.com."}
 }
 
-// clusterID makes an id that is unique by its number and can be part of a DNS label.
-func clusterID(name string, number int64) string {
+// ClusterID makes an id that is unique by its number and can be part of a DNS label.
+func ClusterID(name string, number int64) string {
 	slug := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if len(slug) > maxSlug {
 		slug = strings.TrimRight(slug[:maxSlug], "-")
@@ -43,13 +43,13 @@ func clusterID(name string, number int64) string {
 	return slug + "-" + strconv.FormatInt(number, 10)
 }
 
-// hostname is the full name of a node.
-func hostname(cluster, node, suffix string) string {
+// Hostname is the full name of a node.
+func Hostname(cluster, node, suffix string) string {
 	return cluster + "-" + node + "." + strings.TrimPrefix(suffix, ".")
 }
 
-// cutLabel splits a host name after its first label.
-func cutLabel(host string) (label, suffix string) {
+// CutLabel splits a host name after its first label.
+func CutLabel(host string) (label, suffix string) {
 	label, suffix, _ = strings.Cut(host, ".")
 	return label, suffix
 }

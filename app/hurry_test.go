@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 )
 
 // A cancel reaches the workers inside a server at once, and nobody of another tenant.
@@ -14,7 +15,7 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 	_, err := o.store.CreateCluster(t.Context(), n)
 	o.must(err)
 	hear := func(tenant, asked string) <-chan struct{} {
-		h, ok := o.app.CoordinatorOf("local:x", tenant).(app.Hurrier)
+		h, ok := o.app.CoordinatorOf("local:x", tenant).(execution.Hurrier)
 		if !ok {
 			t.Fatal("the workers inside a server are not told of a cancel")
 		}

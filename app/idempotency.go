@@ -1,39 +1,9 @@
 package app
 
 import (
-	"context"
 	"slices"
 	"sync"
-	"time"
 )
-
-// A program that lost the answer to a request that changes something cannot know whether it was carried out. Where it sent a key of its
-// own choice with the request, it may send the same again: what was carried out is not done twice, and the same answer is given.
-// The rules are those of the IETF's draft "The Idempotency-Key HTTP Header Field".
-
-// Idempotency limits.
-const (
-	IdempotencyKeep    = 24 * time.Hour  // for how long a key is known
-	IdempotencyHold    = 2 * time.Minute // after which a request is given up for lost that was begun and has no answer
-	MaxIdempotencyKey  = 255             // bytes of a key
-	MaxIdempotencyKeys = 10_000          // of one user at a time
-)
-
-// IdempotencyKey is a key as one user of a tenant chose it.
-type IdempotencyKey struct {
-	Tenant string
-	User   string
-	Key    string
-}
-
-// KeptAnswer is the answer that a request got.
-type KeptAnswer struct {
-	Status      int    `json:"status"`
-	ContentType string `json:"content_type,omitempty"`
-	Body        []byte `json:"body,omitempty"`
-	// Took is what the one who asked was allowed, and so what it takes to be given the answer.
-	Took []Allowance `json:"took,omitempty"`
-}
 
 // Allowance is a use case that an actor was allowed; with an owner, to something of that user's, with a cluster, to that one. With a
 // cluster and no use case, the actor could see the cluster.
@@ -49,7 +19,7 @@ type Allowances struct {
 	all []Allowance
 }
 
-func (n *Allowances) add(x Allowance) {
+func (n *Allowances) Add(x Allowance) {
 	if n == nil {
 		return
 	}
@@ -69,88 +39,6 @@ func (n *Allowances) List() []Allowance {
 
 // Noting gives the actor for a request whose answer is kept, and what it will have been allowed.
 func (a Actor) Noting() (Actor, *Allowances) {
-	a.noted = &Allowances{}
-	return a, a.noted
-}
-
-// MayRepeat tells whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
-// it first. The account is the same, but a token may have other scopes, the role may have changed, and the cluster may be another's by now.
-func (a *App) MayRepeat(ctx context.Context, actor Actor, k KeptAnswer) error {
-	if err := actor.may("MayRepeat"); err != nil {
-		return err
-	}
-	if len(k.Took) == 0 { // kept by a version that did not note it
-		return &Error{Code: EForbidden, Reason: "answer_kept", Message: "This request was carried out; its answer is not given again.", Hint: "Look at what it has made."}
-	}
-	for _, x := range k.Took {
-		if err := a.mayRepeat(ctx, actor, x); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *App) mayRepeat(ctx context.Context, actor Actor, x Allowance) error {
-	switch {
-	case x.Cluster != "":
-		c, err := a.find(ctx, actor, x.Cluster)
-		if err != nil || x.UseCase == "" {
-			return err
-		}
-		return actor.mayChange(x.UseCase, c)
-	case x.Owner != "":
-		return actor.mayTouch(x.UseCase, x.Owner, "what this request was about")
-	}
-	return actor.may(x.UseCase)
-}
-
-// IdempotencyStore keeps the answers of requests that carried a key.
-type IdempotencyStore interface {
-	// BeginOnce takes a key for a request, which the fingerprint tells from others. Nil says: carry it out. What is kept is its answer, and
-	// nothing is to be done. It is EInvalid, reason idempotency_key, where the key was used for another request, EConflict, reason
-	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and nobody kept the answer.
-	BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte, now time.Time) (*KeptAnswer, error)
-	// EndOnce keeps the answer.
-	EndOnce(ctx context.Context, k IdempotencyKey, a KeptAnswer) error
-	// ReleaseOnce forgets a key whose request has changed nothing; where it has, it does nothing.
-	ReleaseOnce(ctx context.Context, k IdempotencyKey) error
-	// DropAnswers forgets keys that were taken before then, a bounded number at once, and gives how many.
-	DropAnswers(ctx context.Context, before time.Time) (int, error)
-}
-
-type onceKey struct{}
-
-// Once gives a context whose first write notes, in its own transaction, that the request of the key has changed something.
-func Once(ctx context.Context, k IdempotencyKey) context.Context {
-	return context.WithValue(ctx, onceKey{}, k)
-}
-
-// OnceOf gives the key that a context carries.
-func OnceOf(ctx context.Context) (k IdempotencyKey, ok bool) {
-	k, ok = ctx.Value(onceKey{}).(IdempotencyKey)
-	return k, ok
-}
-
-// BeginOnce, EndOnce and ReleaseOnce are those of the store, for the actor's own keys. They ask nothing of the authorisation table: what is
-// carried out asks by itself, and before an answer is given again, MayRepeat is to be asked.
-func (a *App) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte) (*KeptAnswer, error) {
-	if n := len(k.Key); n == 0 || n > MaxIdempotencyKey {
-		return nil, &Error{Code: EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key has 1 to 255 characters.", Hint: "A random UUID serves well."}
-	}
-	for i := range len(k.Key) {
-		if c := k.Key[i]; c < 0x20 || c > 0x7e {
-			return nil, &Error{Code: EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key is of printable ASCII characters.", Hint: "A random UUID serves well."}
-		}
-	}
-	return a.Store.BeginOnce(ctx, k, fingerprint, a.Now())
-}
-
-// EndOnce keeps the answer of a request; see IdempotencyStore.
-func (a *App) EndOnce(ctx context.Context, k IdempotencyKey, answer KeptAnswer) error {
-	return a.Store.EndOnce(ctx, k, answer)
-}
-
-// ReleaseOnce forgets a key whose request has changed nothing; see IdempotencyStore.
-func (a *App) ReleaseOnce(ctx context.Context, k IdempotencyKey) error {
-	return a.Store.ReleaseOnce(ctx, k)
+	a.Noted = &Allowances{}
+	return a, a.Noted
 }

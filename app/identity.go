@@ -24,8 +24,8 @@ var Roles = []Role{RoleSuperadmin, RoleAdmin, RoleApprover, RoleUser, RoleViewer
 // Known tells whether there is such a role.
 func (r Role) Known() bool { return slices.Contains(Roles, r) }
 
-// rules tells whether the role looks after a tenant or the installation.
-func (r Role) rules() bool { return r == RoleSuperadmin || r == RoleAdmin }
+// Rules tells whether the role looks after a tenant or the installation.
+func (r Role) Rules() bool { return r == RoleSuperadmin || r == RoleAdmin }
 
 // Via is the face through which somebody asks.
 type Via string
@@ -63,7 +63,7 @@ type Actor struct {
 	// MustAddFactor says that its tenant requires a second factor and it has none: until it has added one, it may do nothing else.
 	MustAddFactor bool `json:"-"`
 	// noted records what the actor was allowed; nil if it is not recorded.
-	noted *Allowances
+	Noted *Allowances `json:"-"`
 }
 
 // Name is the actor as it stands in records: with its home where it acts elsewhere.

@@ -35,7 +35,7 @@ const (
 	PreferSpread Preference = "spread"
 )
 
-func (p Preference) check() error {
+func (p Preference) Check() error {
 	switch p {
 	case "", PreferPacked, PreferCheapest, PreferSpread:
 		return nil

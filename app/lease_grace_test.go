@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/planner"
 )
 
@@ -35,7 +36,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	}
 	says := func(words ...string) {
 		t.Helper()
-		w, err := o.app.Waiting(t.Context(), ada, id, app.WaitingFilter{})
+		w, err := o.app.Waiting(t.Context(), ada, id, execution.WaitingFilter{})
 		o.must(err)
 		for _, word := range words {
 			if w.Text == "" || !strings.Contains(w.Text, word) {
@@ -86,7 +87,7 @@ func TestPausedDeletionOfAClusterWithALeaseStays(t *testing.T) {
 	if begun, err := o.app.Expire(t.Context()); err != nil || begun != 0 {
 		t.Errorf("%d are begun with: %v", begun, err)
 	}
-	w, err := o.app.Waiting(t.Context(), ada, n.Cluster.ID, app.WaitingFilter{})
+	w, err := o.app.Waiting(t.Context(), ada, n.Cluster.ID, execution.WaitingFilter{})
 	o.must(err)
 	if !strings.Contains(w.Text, "Paused by ada.") || strings.Contains(w.Text, "by itself") {
 		t.Errorf("it says %q", w.Text)

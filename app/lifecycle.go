@@ -77,9 +77,9 @@ func (h OperationHook) OnNode(services []string) bool {
 // its nodes, which may not answer any more, and no missing answer keeps it.
 func (k OperationKind) GivesBack() bool { return k == OperationDelete || k == OperationRollBack }
 
-// runsScripts tells whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
+// RunsScripts tells whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
 // they may not answer.
-func (k OperationKind) runsScripts() bool {
+func (k OperationKind) RunsScripts() bool {
 	return !k.GivesBack() && k != OperationSleep && k != OperationWake
 }
 
@@ -90,7 +90,7 @@ func AllOperations() []OperationKind {
 
 // Scripts are the hooks of a list that are run on nodes during an operation, those that come first in front.
 func Scripts(hooks []OperationHook, k OperationKind) (list []OperationHook) {
-	if !k.runsScripts() {
+	if !k.RunsScripts() {
 		return nil
 	}
 	for _, h := range hooks {
@@ -110,8 +110,8 @@ func HookStepID(node, hook string) string { return node + hookStep + hook }
 // HookOfStepID is the hook of HookStepID.
 func HookOfStepID(node, id string) string { return strings.TrimPrefix(id, node+hookStep) }
 
-// hookOfStep gives the hook that a step runs.
-func hookOfStep(s Step) string { return HookOfStepID(s.Node, s.ID) }
+// HookOfStep gives the hook that a step runs.
+func HookOfStep(s Step) string { return HookOfStepID(s.Node, s.ID) }
 
 // Check says what is wrong with a lifecycle hook; the field is that of the hook. It is EInvalid, or nil.
 func (h OperationHook) Check() *Error {
@@ -120,9 +120,9 @@ func (h OperationHook) Check() *Error {
 	}
 	for _, k := range h.Operations {
 		if !slices.Contains(AllOperations(), k) {
-			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", clip(string(k))), "There are: "+joined(AllOperations())+".")
+			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", Clip(string(k))), "There are: "+Joined(AllOperations())+".")
 		}
-		if h.Script != "" && !k.runsScripts() {
+		if h.Script != "" && !k.RunsScripts() {
 			why := "must be given back all the same"
 			if !k.GivesBack() {
 				why = "are to be stopped or started all the same"
@@ -139,10 +139,10 @@ func (h OperationHook) Check() *Error {
 		return wrong("services", fmt.Sprintf("There are more than %d services.", MaxHookServices), "")
 	}
 	switch {
-	case !hookName(h.Name):
+	case !HookName(h.Name):
 		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"warm-cache\".")
 	case h.When != HookBefore && h.When != HookAfter && h.When != HookFailure:
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", clip(string(h.When))), "One of: before, after, failure.")
+		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", Clip(string(h.When))), "One of: before, after, failure.")
 	case (h.SendTo == "") == (h.Script == ""):
 		return wrong("run", "A hook has just one of send_to, the name of a hook of the tenant, and run, a script.", "")
 	case h.Script != "" && h.When == HookFailure:
@@ -154,7 +154,7 @@ func (h OperationHook) Check() *Error {
 	case h.Timeout < 0 || h.Timeout > MaxHookTimeout || h.Timeout > 0 && h.Timeout < time.Second:
 		return wrong("timeout", "The time-out must be from 1 s to 24 h.", "")
 	case h.OnTimeout != "" && h.OnTimeout != HookVeto && h.OnTimeout != HookGoOn:
-		return wrong("on_timeout", fmt.Sprintf("There is no choice %q for a hook that does not answer in time.", clip(string(h.OnTimeout))), "One of: veto, go_on.")
+		return wrong("on_timeout", fmt.Sprintf("There is no choice %q for a hook that does not answer in time.", Clip(string(h.OnTimeout))), "One of: veto, go_on.")
 	case h.OnTimeout != "" && (h.When != HookBefore || h.Script != ""):
 		return wrong("on_timeout", "Only what is called before an operation holds it up, so only there can a time-out mean something.", "")
 	}
@@ -195,9 +195,9 @@ type NewsOfPlan struct {
 	Expected time.Duration  `json:"expected"` // estimate, on unlimited workers
 }
 
-// hooksOf merges the scripts of a tenant with those of a template, for a plan. Names stay unlike: a template's hook that is called
+// HooksOf merges the scripts of a tenant with those of a template, for a plan. Names stay unlike: a template's hook that is called
 // as one of the tenant's is called otherwise.
-func hooksOf(k OperationKind, tenant []Hook, template []OperationHook) []OperationHook {
+func HooksOf(k OperationKind, tenant []Hook, template []OperationHook) []OperationHook {
 	var all []OperationHook
 	taken := map[string]bool{}
 	for _, h := range tenant {

@@ -100,7 +100,7 @@ func (m *MacroConfig) parse(path string, value any) (macroValue, error) {
 	v := macroValue{plain: value}
 	switch value := value.(type) {
 	case string:
-		parts, problem := splitMacros(value)
+		parts, problem := SplitMacros(value)
 		if problem != nil {
 			return v, problem.at(path)
 		}
@@ -110,7 +110,7 @@ func (m *MacroConfig) parse(path string, value any) (macroValue, error) {
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			field, err := m.parse(pathOf(path, key), value[key])
+			field, err := m.parse(PathOf(path, key), value[key])
 			if err != nil {
 				return v, err
 			}
@@ -135,24 +135,24 @@ func (m *MacroConfig) parse(path string, value any) (macroValue, error) {
 // note remembers what the planner will want to know.
 func (m *MacroConfig) note(path string, parts []macroPart) {
 	for _, part := range parts {
-		if part.macro != nil && part.macro.kind == macroAnswer {
-			m.asked = append(m.asked, part.macro.service)
+		if part.Macro != nil && part.Macro.kind == macroAnswer {
+			m.asked = append(m.asked, part.Macro.Service)
 		}
-		if part.macro != nil && part.macro.kind == macroFact {
-			m.told = append(m.told, FactName{part.macro.service, part.macro.field})
+		if part.Macro != nil && part.Macro.kind == macroFact {
+			m.told = append(m.told, FactName{part.Macro.Service, part.Macro.field})
 		}
-		if part.macro == nil || !part.macro.namesAddresses() {
+		if part.Macro == nil || !part.Macro.namesAddresses() {
 			continue
 		}
-		m.named = append(m.named, part.macro.service)
-		if part.macro.index >= 0 {
-			m.needed = append(m.needed, indexedMacro{part.macro, path})
+		m.named = append(m.named, part.Macro.Service)
+		if part.Macro.index >= 0 {
+			m.needed = append(m.needed, indexedMacro{part.Macro, path})
 		}
 	}
 }
 
-// pathOf writes a key as a person would: quoted where it could be taken for more than one.
-func pathOf(path, key string) string {
+// PathOf writes a key as a person would: quoted where it could be taken for more than one.
+func PathOf(path, key string) string {
 	plain := key != "" && !strings.ContainsFunc(key, func(r rune) bool {
 		return r == '.' || r >= 0x80 || !macroNameByte(byte(r))
 	})
@@ -192,7 +192,7 @@ func (m *MacroConfig) Told() []FactName { return m.told }
 // "macro_index".
 func (m *MacroConfig) Check(nodesWith func(service string) int) error {
 	for _, n := range m.needed {
-		if have := nodesWith(n.macro.service); have > 0 && n.macro.index >= have {
+		if have := nodesWith(n.macro.Service); have > 0 && n.macro.index >= have {
 			e := n.macro.beyond(n.path, have)
 			e.Code, e.Reason = EInvalid, "macro_index"
 			return e
@@ -206,8 +206,8 @@ func (m *macro) beyond(path string, have int) *Error {
 	return &Error{
 		Code: EConflict, Reason: "incomplete", Field: path,
 		Message: fmt.Sprintf("%s in %s means node number %d of those with %s, but there %s.",
-			m.source, placeOr(path), m.index+1, m.service, countOf(have)),
-		Hint: fmt.Sprintf("Indexes count from 0: take a smaller one, or let %d nodes have %s.", m.index+1, m.service),
+			m.source, placeOr(path), m.index+1, m.Service, countOf(have)),
+		Hint: fmt.Sprintf("Indexes count from 0: take a smaller one, or let %d nodes have %s.", m.index+1, m.Service),
 	}
 }
 

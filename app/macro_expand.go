@@ -15,22 +15,15 @@ type MacroCluster struct {
 	Owner string
 	Nodes []Node
 
-	index macroIndex
+	Index macroIndex `json:"-"`
 }
 
 // macroIndex holds the places in Nodes of the nodes with each service, by node number.
 type macroIndex map[string][]int
 
-// NewMacroCluster prepares a cluster for macros, at a cost that grows with the number of its nodes and their services.
-func NewMacroCluster(owner string, nodes []Node) MacroCluster {
-	c := MacroCluster{Owner: owner, Nodes: nodes}
-	c.index = c.services()
-	return c
-}
-
-func (c *MacroCluster) services() macroIndex {
-	if c.index != nil {
-		return c.index
+func (c *MacroCluster) Services() macroIndex {
+	if c.Index != nil {
+		return c.Index
 	}
 	order := make([]int, len(c.Nodes))
 	for i := range order {
@@ -64,7 +57,7 @@ type macroList struct {
 }
 
 func newMacroEval(c *MacroCluster) *macroEval {
-	return &macroEval{cluster: c, index: c.services(), lists: map[macroList][]string{}}
+	return &macroEval{cluster: c, index: c.Services(), lists: map[macroList][]string{}}
 }
 
 // value expands a macro that does not depend on the node. ok is false where it stays as written.
@@ -72,7 +65,7 @@ func (e *macroEval) value(m *macro, path string) (text string, ok bool, err erro
 	if m.kind == macroOwner {
 		return m.join([]string{e.cluster.Owner}), true, nil
 	}
-	nodes := e.index[m.service]
+	nodes := e.index[m.Service]
 	switch {
 	case len(nodes) == 0:
 		return "", false, nil
@@ -84,7 +77,7 @@ func (e *macroEval) value(m *macro, path string) (text string, ok bool, err erro
 		one, err := m.of(e.cluster.Nodes[nodes[m.index]], path)
 		return m.join([]string{one}), err == nil, err
 	}
-	key := macroList{m.kind, m.service, m.address}
+	key := macroList{m.kind, m.Service, m.address}
 	list, have := e.lists[key]
 	if !have {
 		list = make([]string, len(nodes))
@@ -160,7 +153,7 @@ func (m *MacroConfig) Shared(c MacroCluster) (*SharedConfig, error) {
 	root, err := m.root.expand(func(m *macro, path string) (string, bool, error) {
 		switch {
 		case m.kind == macroInstance:
-			s.ranks.add(e, m.service)
+			s.ranks.add(e, m.Service)
 			return "", false, nil
 		case m.ofNode():
 			return "", false, nil
@@ -208,13 +201,13 @@ func (s *SharedConfig) For(node Node) (map[string]any, error) {
 // self expands a macro about this node, or gives it as written.
 func (m *macro) self(node Node, ranks macroRanks, path string) (string, error) {
 	if m.kind == macroAnswer {
-		return m.join([]string{node.answers[m.service][m.field].Text}), nil
+		return m.join([]string{node.Answers[m.Service][m.field].Text}), nil
 	}
 	if m.kind == macroFact {
-		return m.join([]string{node.facts[FactName{m.service, m.field}]}), nil
+		return m.join([]string{node.Facts[FactName{m.Service, m.field}]}), nil
 	}
 	if m.kind == macroInstance {
-		rank, ok := ranks[m.service][node.Name]
+		rank, ok := ranks[m.Service][node.Name]
 		if !ok {
 			return m.source, nil
 		}
@@ -275,11 +268,11 @@ func (v *macroValue) expandText(value func(m *macro, path string) (string, bool,
 	}
 	waiting := false
 	for _, part := range v.text {
-		if part.macro == nil {
+		if part.Macro == nil {
 			b.WriteString(part.text)
 			continue
 		}
-		text, ok, err := value(part.macro, v.path)
+		text, ok, err := value(part.Macro, v.path)
 		if err != nil {
 			return macroValue{}, err
 		}
@@ -301,7 +294,7 @@ func (v *macroValue) expandText(value func(m *macro, path string) (string, bool,
 // ExpandString expands the macros of one text, such as a link. Self nil means that the text belongs to no node: macros
 // about this node stay as written. Errors are those of ParseMacros and Shared, without a place.
 func ExpandString(s string, c MacroCluster, self *Node) (string, error) {
-	parts, problem := splitMacros(s)
+	parts, problem := SplitMacros(s)
 	if problem != nil {
 		return "", problem.at("")
 	}
@@ -317,7 +310,7 @@ func ExpandString(s string, c MacroCluster, self *Node) (string, error) {
 				return m.source, true, nil
 			}
 			if m.kind == macroInstance {
-				ranks.add(e, m.service)
+				ranks.add(e, m.Service)
 			}
 			text, err := m.self(*self, ranks, path)
 			return text, true, err

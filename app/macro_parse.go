@@ -24,7 +24,7 @@ const (
 // macro is one macro as it was understood. Index is -1 where the whole list is meant.
 type macro struct {
 	kind      macroKind
-	service   string
+	Service   string `json:"-"`
 	field     string // of an answer or fact
 	address   string // kind of address
 	index     int
@@ -45,7 +45,7 @@ func (m *macro) namesAddresses() bool { return m.kind == macroHosts || m.kind ==
 // macroPart is a piece of a text: a macro, or plain text.
 type macroPart struct {
 	text  string
-	macro *macro
+	Macro *macro `json:"-"`
 }
 
 // macroSyntax says what is wrong with a macro, and what would be right.
@@ -55,10 +55,10 @@ type macroSyntax struct {
 
 const macroPlainHint = "A % opens a macro wherever another % follows in the same text; %% does not, and stays as written."
 
-// splitMacros takes a text apart. A text without macros gives no parts. Coopr's rule: a pair %% neither starts nor ends
+// SplitMacros takes a text apart. A text without macros gives no parts. Coopr's rule: a pair %% neither starts nor ends
 // a macro and stays as written; between one single % and the next there must be a macro; a last single % with no other
 // after it is plain text, as in "100%".
-func splitMacros(text string) ([]macroPart, *macroSyntax) {
+func SplitMacros(text string) ([]macroPart, *macroSyntax) {
 	var parts []macroPart
 	pos := 0
 	for {
@@ -77,7 +77,7 @@ func splitMacros(text string) ([]macroPart, *macroSyntax) {
 		if open > pos {
 			parts = append(parts, macroPart{text: text[pos:open]})
 		}
-		parts = append(parts, macroPart{macro: m})
+		parts = append(parts, macroPart{Macro: m})
 		pos = end + 1
 	}
 	if parts != nil && pos < len(text) {
@@ -250,7 +250,7 @@ func macroNameByte(c byte) bool {
 func macroName(name string, m *macro) string {
 	const noService = "the name of a service is missing"
 	service := func(kind macroKind, s string) string {
-		m.kind, m.service = kind, s
+		m.kind, m.Service = kind, s
 		if s == "" {
 			return noService
 		}
@@ -281,15 +281,15 @@ func macroName(name string, m *macro) string {
 		if at < 1 || !parameterName.MatchString(rest[at+1:]) {
 			return "the name of a service and of a field are missing"
 		}
-		m.kind, m.service, m.field = macroAnswer, rest[:at], rest[at+1:]
+		m.kind, m.Service, m.field = macroAnswer, rest[:at], rest[at+1:]
 		return ""
 	}
 	if rest, ok := strings.CutPrefix(name, "fact."); ok {
 		at := strings.LastIndexByte(rest, '.')
-		if at < 1 || !factName.MatchString(rest[at+1:]) {
+		if at < 1 || !FactPattern.MatchString(rest[at+1:]) {
 			return "the name of a service and of a fact are missing"
 		}
-		m.kind, m.service, m.field = macroFact, rest[:at], rest[at+1:]
+		m.kind, m.Service, m.field = macroFact, rest[:at], rest[at+1:]
 		return ""
 	}
 	if rest, ok := strings.CutPrefix(name, "ip."); ok {

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/template"
+	"pgregory.net/rapid"
 )
 
 // zoo is a cluster whose nodes are given out of order: n10 must come after n2.
@@ -89,7 +89,7 @@ func TestExpandString(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			shared, err := m.Shared(app.NewMacroCluster(c.Owner, c.Nodes))
+			shared, err := m.Shared(template.NewMacroCluster(c.Owner, c.Nodes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -396,7 +396,7 @@ func BenchmarkMacros10000Nodes(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		shared, err := m.Shared(app.NewMacroCluster("ada", nodes))
+		shared, err := m.Shared(template.NewMacroCluster("ada", nodes))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -55,7 +55,8 @@ type Gauging struct {
 // uncounted is no meter at all.
 type uncounted struct{}
 
-func (uncounted) Add(*Metric, float64, ...string)        {}
+func (uncounted) Add(*Metric, float64, ...string) {}
+
 func (uncounted) Took(*Metric, time.Duration, ...string) {}
 
 // MeterOf gives m, or where that is nil one that does nothing.
@@ -77,7 +78,7 @@ func CodeLabel(err error) string {
 // Metrics writes all that is measured, in the text format of Prometheus, to whoever looks after the installation; ENotFound where
 // this server measures nothing.
 func (a *App) Metrics(ctx context.Context, actor Actor, to io.Writer) error {
-	if err := actor.may("Metrics"); err != nil {
+	if err := actor.Authorize("Metrics"); err != nil {
 		return err
 	}
 	if a.Expose == nil {

@@ -21,8 +21,8 @@ func (m Month) Name() string { return m.Start.Format("2006-01") }
 // Words is such as November 2026.
 func (m Month) Words() string { return m.Start.Format("January 2006") }
 
-// overlap is how much of from..until lies in a..b; a zero until has no end.
-func overlap(from, until, a, b time.Time) time.Duration {
+// Overlap is how much of from..until lies in a..b; a zero until has no end.
+func Overlap(from, until, a, b time.Time) time.Duration {
 	if from.After(a) {
 		a = from
 	}

@@ -54,8 +54,8 @@ const (
 	maxCheckText  = 1000 // bytes
 )
 
-// bounded gives the report within its limits; nil of none.
-func (r *NodeReport) bounded() *NodeReport {
+// Bounded gives the report within its limits; nil of none.
+func (r *NodeReport) Bounded() *NodeReport {
 	if r == nil {
 		return nil
 	}
@@ -78,31 +78,8 @@ type NodeReportStore interface {
 	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)
 }
 
-// maxNodeReports is how many reports are told at once.
-const maxNodeReports = 1000
-
-// NodeReports tells what the nodes of a cluster, or the named one, were found to be when they were bootstrapped last. Nodes
-// that were not bootstrapped so far have none. ENotFound where there is no such node.
-func (a *App) NodeReports(ctx context.Context, actor Actor, cluster, node string) ([]NodeReport, error) {
-	c, err := a.look(ctx, actor, "NodeReports", cluster)
-	if err != nil {
-		return nil, err
-	}
-	reports, err := a.Store.NodeReports(ctx, actor.Tenant, c.ID, node, maxNodeReports)
-	if err != nil || node == "" || len(reports) > 0 {
-		return reports, err
-	}
-	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range nodes {
-		if n.Name == node {
-			return reports, nil
-		}
-	}
-	return nil, Errorf(ENotFound, "Cluster %q has no node %q.", c.Name, node)
-}
+// MaxNodeReports is how many reports are told at once.
+const MaxNodeReports = 1000
 
 // Failed gives the checks of a level that are not OK.
 func (r *NodeReport) Failed(level NodeLevel) []NodeCheck {

@@ -38,23 +38,23 @@ func (o Operation) Acts(latest bool) []Act {
 		return []Act{ActResume, ActCancel, ActRetryNode}
 	case !latest || o.Status == OperationCancelled && o.StartedAt.IsZero(): // nothing of it was done
 		return nil
-	case o.Status == OperationFailed && o.Kind.undoable():
+	case o.Status == OperationFailed && o.Kind.Undoable():
 		return []Act{ActResume, ActRetryNode, ActRollBack}
 	case o.Status == OperationFailed:
 		return []Act{ActResume, ActRetryNode}
-	case o.Status == OperationCancelled && o.Kind.undoable():
+	case o.Status == OperationCancelled && o.Kind.Undoable():
 		return []Act{ActRollBack}
 	}
 	return nil
 }
 
-// servicesOnly tells an amendment that leaves the cluster as it was asked for.
-func (k OperationKind) servicesOnly() bool {
+// ServicesOnly tells an amendment that leaves the cluster as it was asked for.
+func (k OperationKind) ServicesOnly() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
-// undoable tells whether a roll-back of such an operation makes sense: machines that were deleted stay deleted.
-func (k OperationKind) undoable() bool {
+// Undoable tells whether a roll-back of such an operation makes sense: machines that were deleted stay deleted.
+func (k OperationKind) Undoable() bool {
 	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }
 
@@ -69,8 +69,8 @@ func (a Act) Verb() string {
 	return string(a) + " it"
 }
 
-// states say in a sentence how an operation is.
-var states = map[OperationStatus]string{
+// States say in a sentence how an operation is.
+var States = map[OperationStatus]string{
 	OperationWaiting:    "waits for the operation before it",
 	OperationRunning:    "is running",
 	OperationPaused:     "is paused",
@@ -80,13 +80,13 @@ var states = map[OperationStatus]string{
 	OperationCancelled:  "was cancelled",
 }
 
-// refuse says why an act is not possible, and which are.
-func (o Operation) refuse(a Act, latest bool) *Error {
+// Refuse says why an act is not possible, and which are.
+func (o Operation) Refuse(a Act, latest bool) *Error {
 	e := &Error{Code: EConflict, Reason: "operation_" + string(o.Status),
-		Message: fmt.Sprintf("The %s %s, so you can't %s.", o.Kind.Words(), states[o.Status], a.Verb())}
+		Message: fmt.Sprintf("The %s %s, so you can't %s.", o.Kind.Words(), States[o.Status], a.Verb())}
 	acts := o.Acts(latest)
 	switch {
-	case a == ActRollBack && !o.Kind.undoable():
+	case a == ActRollBack && !o.Kind.Undoable():
 		e.Message = fmt.Sprintf("A %s cannot be rolled back: what was given back is gone.", o.Kind.Words())
 	case a == ActRollBack && o.Status == OperationSucceeded && o.Kind == OperationCreate:
 		e.Hint = "Delete the cluster instead."
@@ -98,7 +98,7 @@ func (o Operation) refuse(a Act, latest bool) *Error {
 	switch {
 	case o.Status == OperationCancelling:
 		e.Hint = "Wait until it has stopped."
-		if o.Kind.undoable() {
+		if o.Kind.Undoable() {
 			e.Hint = "Wait until it has stopped; then it can be rolled back."
 		}
 	case len(acts) > 0:
@@ -108,7 +108,7 @@ func (o Operation) refuse(a Act, latest bool) *Error {
 				verbs = append(verbs, a.Verb())
 			}
 		}
-		e.Hint = "You can " + orList(verbs) + "."
+		e.Hint = "You can " + OrList(verbs) + "."
 	case o.Status == OperationCancelled && latest:
 		e.Hint = "You can delete the cluster."
 	case o.Status.Ended() && !latest:
@@ -117,20 +117,20 @@ func (o Operation) refuse(a Act, latest bool) *Error {
 	return e
 }
 
-// orList joins alternatives as a sentence does: "a, b or c".
-func orList(words []string) string {
+// OrList joins alternatives as a sentence does: "a, b or c".
+func OrList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// allows tells whether an act is possible; its refusal says what is.
-func (o Operation) allows(a Act, latest bool) error {
+// Allows tells whether an act is possible; its refusal says what is.
+func (o Operation) Allows(a Act, latest bool) error {
 	for _, possible := range o.Acts(latest) {
 		if possible == a {
 			return nil
 		}
 	}
-	return o.refuse(a, latest)
+	return o.Refuse(a, latest)
 }

@@ -27,14 +27,14 @@ func TestWhatIsPossibleInEachState(t *testing.T) {
 			got = append(got, string(a))
 		}
 		if strings.Join(got, " ") != strings.Join(words[1:], " ") {
-			t.Errorf("a create that %s allows %v, want %v", states[o.Status], got, words[1:])
+			t.Errorf("a create that %s allows %v, want %v", States[o.Status], got, words[1:])
 		}
 		if o.Status.Ended() && len(o.Acts(false)) > 0 {
 			t.Errorf("one that is %s and was followed allows %v", o.Status, o.Acts(false))
 		}
 		for _, kind := range []OperationKind{OperationDelete, OperationRollBack, OperationRepair} {
 			o.Kind = kind
-			if o.allows(ActRollBack, true) == nil {
+			if o.Allows(ActRollBack, true) == nil {
 				t.Errorf("a %s that is %s can be rolled back", kind, o.Status)
 			}
 		}
@@ -61,7 +61,7 @@ func TestARefusalSaysWhatIsPossible(t *testing.T) {
 		{OperationDelete, OperationFailed, ActRollBack, true, "A delete cannot be rolled back: what was given back is gone. You can resume it"},
 		{OperationRollBack, OperationRunning, ActResume, true, "The roll-back is running, so you can't resume it. You can pause it or cancel it."},
 	} {
-		err := Operation{Kind: tt.kind, Status: tt.status, StartedAt: time.Unix(1, 0)}.allows(tt.act, tt.latest)
+		err := Operation{Kind: tt.kind, Status: tt.status, StartedAt: time.Unix(1, 0)}.Allows(tt.act, tt.latest)
 		e := AsError(err)
 		if err == nil || e.Code != EConflict || !strings.Contains(e.Message+" "+e.Hint, tt.says) {
 			t.Errorf("%s of a %s %s: %q, want %q", tt.act, tt.status, tt.kind, e.Message+" "+e.Hint, tt.says)

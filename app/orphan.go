@@ -3,9 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -30,9 +27,6 @@ const (
 	OrphansReport OrphanMode = "report" // orphans are listed, and deleted only where a person says so
 	OrphansDelete OrphanMode = "delete" // ended ones and duplicates are deleted on the second sighting
 )
-
-// OrphanModes are all of them.
-var OrphanModes = []OrphanMode{OrphansOff, OrphansReport, OrphansDelete}
 
 // OrphanState is what is to become of an orphan.
 type OrphanState string
@@ -82,12 +76,6 @@ const (
 	DecideKeep    OrphanDecision = "keep"
 )
 
-// OrphanID names an orphan shortly, and so that it can stand in an address: 12 hex digits.
-func OrphanID(provider, machine string) string {
-	sum := sha256.Sum256([]byte(provider + "\x00" + machine))
-	return hex.EncodeToString(sum[:6])
-}
-
 // Since is from when on the machine is counted as costing.
 func (o Orphan) Since() time.Time {
 	if o.MadeAt.IsZero() {
@@ -103,9 +91,6 @@ type OrphanPolicy struct {
 	Most   int           // in a pass
 	Share  float64       // of the account's machines of ours, in a pass; one at least
 }
-
-// DefaultOrphanPolicy is careful: an orphan costs little for another quarter of an hour, a mistake costs a machine.
-var DefaultOrphanPolicy = OrphanPolicy{Mode: OrphansDelete, Settle: 5 * time.Minute, Most: 5, Share: 0.25}
 
 // Judge says what is to become of an orphan.
 func (p OrphanPolicy) Judge(o Orphan) (OrphanState, time.Time) {
@@ -233,103 +218,23 @@ type OrphanStore interface {
 	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error)
 }
 
-// OrphanReport is all that an admin sees of orphans. Accounts and Mode are for admins of the installation.
-type OrphanReport struct {
-	Mode     OrphanMode `json:"mode,omitempty"`
-	Accounts []Account  `json:"accounts,omitempty"`
-	Orphans  []Orphan   `json:"orphans"`
-	Cost     float64    `json:"cost"`               // so far, of those that stand
-	Unlisted int        `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
-}
+// Operates tells whether an actor looks after the installation as a whole.
+func (a Actor) Operates() bool { return a.Role == RoleSuperadmin }
 
-// operates tells whether an actor looks after the installation as a whole.
-func (a Actor) operates() bool { return a.Role == RoleSuperadmin }
-
-// mayHandleOrphans gives the tenant whose orphans the actor may see or decide on; "" is all of them.
-func (a Actor) mayHandleOrphans(useCase string) (tenant string, err error) {
-	if err := a.may(useCase); err != nil || !a.operates() {
+// MayHandleOrphans gives the tenant whose orphans the actor may see or decide on; "" is all of them.
+func (a Actor) MayHandleOrphans(useCase string) (tenant string, err error) {
+	if err := a.Authorize(useCase); err != nil || !a.Operates() {
 		return a.Tenant, err
 	}
 	return "", nil
 }
 
-// Orphans lists machines of ours that nobody stands behind.
-func (a *App) Orphans(ctx context.Context, actor Actor, gone bool) (OrphanReport, error) {
-	tenant, err := actor.mayHandleOrphans("Orphans")
-	if err != nil {
-		return OrphanReport{}, err
-	}
-	var r OrphanReport
-	mode, err := a.Store.OrphanMode(ctx)
-	if err != nil {
-		return r, err
-	}
-	if r.Orphans, err = a.Store.Orphans(ctx, tenant, gone); err != nil {
-		return r, err
-	}
-	policy, now := DefaultOrphanPolicy, a.Now()
-	policy.Mode = mode
-	for i := range r.Orphans {
-		o := &r.Orphans[i]
-		o.fill(policy, now)
-		if o.State != OrphanGone {
-			r.Cost += o.Cost
-		}
-	}
-	accounts, err := a.Store.Accounts(ctx)
-	if err != nil {
-		return r, err
-	}
-	for _, account := range accounts {
-		if account.Unlisted() {
-			r.Unlisted++
-		}
-	}
-	if actor.operates() {
-		r.Mode, r.Accounts = mode, accounts
-	}
-	return r, nil
-}
-
-// fill adds what follows from the rest.
-func (o *Orphan) fill(p OrphanPolicy, now time.Time) {
+// Fill adds what follows from the rest.
+func (o *Orphan) Fill(p OrphanPolicy, now time.Time) {
 	o.State, o.DeleteAt = p.Judge(*o)
 	end := now
 	if !o.GoneAt.IsZero() {
 		end = o.GoneAt
 	}
 	o.Cost = max(end.Sub(o.Since()), 0).Hours() * o.Price
-}
-
-// DecideOrphan says what is to become of an orphan. The reconciler deletes it in its next pass, which begins at once where
-// it can.
-func (a *App) DecideOrphan(ctx context.Context, actor Actor, id string, d OrphanDecision) (Orphan, error) {
-	tenant, err := actor.mayHandleOrphans("DecideOrphan")
-	if err != nil {
-		return Orphan{}, err
-	}
-	if d != DecideDelete && d != DecideKeep {
-		return Orphan{}, &Error{Code: EInvalid, Field: "decision", Message: fmt.Sprintf("An orphan is deleted or kept, not %q.", d),
-			Hint: `Say "delete" or "keep".`}
-	}
-	o, err := a.Store.DecideOrphan(ctx, tenant, id, d, actor, a.Now())
-	if err != nil {
-		return Orphan{}, err
-	}
-	mode, err := a.Store.OrphanMode(ctx)
-	policy := DefaultOrphanPolicy
-	policy.Mode = mode
-	o.fill(policy, a.Now())
-	return o, err
-}
-
-// SetOrphanMode says what the reconciler does by itself.
-func (a *App) SetOrphanMode(ctx context.Context, actor Actor, m OrphanMode) error {
-	if err := actor.may("SetOrphanMode"); err != nil {
-		return err
-	}
-	if !slices.Contains(OrphanModes, m) {
-		return &Error{Code: EInvalid, Field: "mode", Message: fmt.Sprintf("There is no mode %q.", m), Hint: "One of: off, report, delete."}
-	}
-	return a.Store.SetOrphanMode(ctx, m, actor, a.Now())
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 func TestWhatBecomesOfOrphans(t *testing.T) {
@@ -25,7 +26,7 @@ func TestWhatBecomesOfOrphans(t *testing.T) {
 		"unknown, but ordered":       {app.OrphansReport, app.Orphan{Kind: app.OrphanUnknown, LastSeen: now, Decision: app.DecideDelete}, app.OrphanDue, now},
 		"gone, whatever was ordered": {app.OrphansDelete, app.Orphan{Kind: app.OrphanEnded, GoneAt: now, Decision: app.DecideDelete}, app.OrphanGone, time.Time{}},
 	} {
-		p := app.DefaultOrphanPolicy
+		p := fleet.DefaultOrphanPolicy
 		p.Mode = c.mode
 		if state, at := p.Judge(c.o); state != c.state || !at.Equal(c.at) {
 			t.Errorf("%s: %s at %s, want %s at %s", name, state, at, c.state, c.at)
@@ -55,7 +56,7 @@ func TestHowManyOrphansAPassDeletes(t *testing.T) {
 		"ordered ones beside those bound": {append(some(3, 1, 0, app.DecideDelete), some(8, 2, time.Hour, "")...), 100, 8, 3},
 		"nothing":                         {nil, 0, 0, 0},
 	} {
-		if chosen, held := app.DefaultOrphanPolicy.Choose(c.orphans, c.machines, now); len(chosen) != c.chosen || held != c.held {
+		if chosen, held := fleet.DefaultOrphanPolicy.Choose(c.orphans, c.machines, now); len(chosen) != c.chosen || held != c.held {
 			t.Errorf("%s: %d and %d held back, want %d and %d", name, len(chosen), held, c.chosen, c.held)
 		}
 	}
@@ -63,7 +64,7 @@ func TestHowManyOrphansAPassDeletes(t *testing.T) {
 
 func TestReceiptAddsUp(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	r := app.NewReceipt(app.Cluster{ID: "c"}, []app.Resource{
+	r := fleet.NewReceipt(app.Cluster{ID: "c"}, []app.Resource{
 		{ID: "b", Node: "n10", Price: 0.5, MadeAt: now.Add(-4 * time.Hour), GoneAt: now.Add(-2 * time.Hour)},
 		{ID: "a", Node: "n2", Price: 0.25, MadeAt: now.Add(-4 * time.Hour)},
 		{ID: "c", Node: "n2", MadeAt: now.Add(time.Hour), GoneAt: now}, // made by a clock that is ahead
@@ -94,7 +95,7 @@ func TestReceiptsSayHowFarTheProofIs(t *testing.T) {
 		"proven": {now, app.Proof{At: now.Add(time.Minute), How: "None listed.", CheckedAt: now.Add(time.Minute)}, now.Add(time.Hour), app.ProofProven,
 			"Proven 2026-01-02 12:01:00 UTC: None listed."},
 	} {
-		r := app.NewReceipt(app.Cluster{ID: "c", Provider: "eu", DeletedAt: c.deleted}, nil, c.proof, c.at)
+		r := fleet.NewReceipt(app.Cluster{ID: "c", Provider: "eu", DeletedAt: c.deleted}, nil, c.proof, c.at)
 		if unproven := c.state == app.ProofPending || c.state == app.ProofFailed; r.Proof.State != c.state || r.ProofWords() != c.words || r.Unproven() != unproven ||
 			unproven == r.Proof.NextAt.IsZero() {
 			t.Errorf("%s: %+v\n%s", name, r.Proof, r.ProofWords())

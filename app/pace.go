@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"math"
 	"strings"
 	"time"
@@ -168,12 +167,3 @@ func (p Pace) Add(a Paced) Pace {
 	}
 	return p
 }
-
-// PaceStore keeps how long steps took. They are taken in by the ledger, in the transaction of the step's report.
-type PaceStore interface {
-	// Paces gives what is known of those of the kinds of which anything is.
-	Paces(ctx context.Context, kinds []PaceKey) (Paces, error)
-}
-
-// PaceMemory is for how long kinds are kept of which nothing is seen.
-const PaceMemory = 400 * 24 * time.Hour

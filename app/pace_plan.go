@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -115,8 +114,8 @@ func versionOf(what ...any) string {
 // machineActions are those of which any plan may have some.
 var machineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionSleep, ActionWake, ActionDelete, ActionNames}
 
-// paceKeys gives the kinds of steps that a plan of the request may have, with those that are wider, each once.
-func (r PlanRequest) paceKeys() []PaceKey {
+// PaceKeys gives the kinds of steps that a plan of the request may have, with those that are wider, each once.
+func (r PlanRequest) PaceKeys() []PaceKey {
 	var keys []PaceKey
 	seen := map[PaceKey]bool{}
 	add := func(k PaceKey) {
@@ -168,46 +167,4 @@ func (r PlanRequest) paceKeys() []PaceKey {
 		}
 	}
 	return keys
-}
-
-// plan has the work of an operation on a cluster ordered, with what is known of how long it takes.
-func (a *App) plan(ctx context.Context, tenant, provider string, r PlanRequest) (Plan, error) {
-	r, err := a.located(ctx, tenant, provider, r)
-	if err != nil {
-		return Plan{}, err
-	}
-	if r.Paces, err = a.Store.Paces(ctx, r.paceKeys()); err != nil {
-		return Plan{}, err
-	}
-	plan, err := a.Planner.Plan(r)
-	plan.Resources, plan.Fallbacks = resourcesOf(r.Services), r.fallbacksOf()
-	return plan, err
-}
-
-func (a *App) located(ctx context.Context, tenant, provider string, r PlanRequest) (PlanRequest, error) {
-	r.Tenant, r.Provider = tenant, provider
-	c, err := a.catalogSoon(ctx, tenant)
-	if err == nil && c.Providers[provider] != nil {
-		r.ProviderType = c.Providers[provider].Type
-	}
-	return r, err
-}
-
-// isPlan tells whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the
-// guesses of that time in them: such a one is compared with the same plan by guesses.
-func (a *App) isPlan(plan Plan, r PlanRequest, hash string) (bool, error) {
-	if plan.Hash() == hash {
-		return true, nil
-	}
-	r.Paces = nil
-	guessed, err := a.Planner.Plan(r)
-	return err == nil && guessed.rankedHash() == hash, err
-}
-
-// errOr gives the error, or another one where there is none.
-func errOr(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }

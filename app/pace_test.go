@@ -169,7 +169,7 @@ func TestKindsOfARequest(t *testing.T) {
 	for range 1000 {
 		r.Nodes = append(r.Nodes, PlanNode{Name: "n", Hardware: "small", Image: "host", Services: []string{"web"}})
 	}
-	keys := r.paceKeys()
+	keys := r.PaceKeys()
 	// Six machine actions, names, a hook, two actions of the service and its check, each in three widths; the hook and the service's have
 	// their own.
 	if len(keys) != 3*11 {

@@ -54,10 +54,10 @@ type ParameterOption struct {
 }
 
 // Title is what people call the option.
-func (o ParameterOption) Title() string { return firstOf(o.Label, o.Value) }
+func (o ParameterOption) Title() string { return FirstOf(o.Label, o.Value) }
 
 // Title is what people call the parameter.
-func (p Parameter) Title() string { return firstOf(p.Label, p.Name) }
+func (p Parameter) Title() string { return FirstOf(p.Label, p.Name) }
 
 // Targets are what the value sets, never empty.
 func (p Parameter) Targets() []string {
@@ -82,15 +82,15 @@ var parameterName = regexp.MustCompile(parameterNameForm)
 // Value reads a value in the form in which people, JSON or YAML give it: a text, or a number or truth value as such. It gives
 // nil for none: nil, and of all types but text the empty text. The error is EInvalid with Field "parameters.NAME".
 func (p Parameter) Value(given any) (any, error) {
-	v, wrong := p.read(given)
+	v, wrong := p.Read(given)
 	if wrong != "" {
 		return nil, &Error{Code: EInvalid, Reason: "parameter", Field: "parameters." + p.Name, Message: fmt.Sprintf("%s: %s.", p.Title(), wrong), Hint: p.Hint()}
 	}
 	return v, nil
 }
 
-// read gives the value, or what is wrong with it.
-func (p Parameter) read(given any) (v any, wrong string) {
+// Read gives the value, or what is wrong with it.
+func (p Parameter) Read(given any) (v any, wrong string) {
 	if s, ok := given.(string); given == nil || ok && s == "" && p.Type != ParameterText {
 		return nil, ""
 	}
@@ -104,7 +104,7 @@ func (p Parameter) read(given any) (v any, wrong string) {
 	case ParameterChoice:
 		s, _ := given.(string)
 		if !slices.ContainsFunc(p.Options, func(o ParameterOption) bool { return o.Value == s }) {
-			return nil, fmt.Sprintf("%s is not one of the choices", quoted(given))
+			return nil, fmt.Sprintf("%s is not one of the choices", Quoted(given))
 		}
 		return s, ""
 	case ParameterBoolean:
@@ -114,16 +114,16 @@ func (p Parameter) read(given any) (v any, wrong string) {
 		case false, "false", "no", "off":
 			return false, ""
 		}
-		return nil, fmt.Sprintf("%s is neither true nor false", quoted(given))
+		return nil, fmt.Sprintf("%s is neither true nor false", Quoted(given))
 	}
 	n, kept, ok := p.measure(given)
 	switch least, most := p.bound(p.Min), p.bound(p.Max); {
 	case !ok:
-		return nil, fmt.Sprintf("%s is not %s", quoted(given), p.Type.noun())
+		return nil, fmt.Sprintf("%s is not %s", Quoted(given), p.Type.noun())
 	case least != nil && n < *least:
-		return nil, fmt.Sprintf("%s is less than %s", quoted(given), p.Min)
+		return nil, fmt.Sprintf("%s is less than %s", Quoted(given), p.Min)
 	case most != nil && n > *most:
-		return nil, fmt.Sprintf("%s is more than %s", quoted(given), p.Max)
+		return nil, fmt.Sprintf("%s is more than %s", Quoted(given), p.Max)
 	}
 	return kept, ""
 }
@@ -136,7 +136,7 @@ func (p Parameter) checkText(s string) string {
 		return fmt.Sprintf("it is longer than %d bytes", maxParameterText)
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		return "it is not readable text"
-	case len(secretNames(s)) > 0:
+	case len(SecretNames(s)) > 0:
 		return "it refers to a secret, which only the catalog may do"
 	case s == "" && !p.Required:
 		return ""
@@ -148,7 +148,7 @@ func (p Parameter) checkText(s string) string {
 		return fmt.Sprintf("it has more than %s letters", p.Max)
 	}
 	if re, err := p.shape(); err != nil || re != nil && !re.MatchString(s) {
-		return fmt.Sprintf("%s does not have the right form", quoted(s))
+		return fmt.Sprintf("%s does not have the right form", Quoted(s))
 	}
 	return ""
 }
@@ -193,11 +193,11 @@ func (p Parameter) Hint() string {
 	case p.Max != "":
 		words += " of at most " + p.Max + unit
 	}
-	return upper(words) + "."
+	return Upper(words) + "."
 }
 
-// quoted shows what was given, cut short.
-func quoted(given any) string {
+// Quoted shows what was given, cut short.
+func Quoted(given any) string {
 	s := fmt.Sprint(given)
 	if r := []rune(s); len(r) > 40 {
 		s = string(r[:40]) + "…"

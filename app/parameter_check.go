@@ -87,7 +87,7 @@ func (p Parameter) checkDeclared(say func(key, hint, format string, args ...any)
 		}
 	}
 	if p.Default != nil {
-		if _, wrong := p.read(p.Default); wrong != "" {
+		if _, wrong := p.Read(p.Default); wrong != "" {
 			say("default", "", "%s", wrong)
 		}
 	}

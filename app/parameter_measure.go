@@ -140,9 +140,9 @@ func (p Parameter) laid(v any) any {
 	var per float64
 	switch p.Type {
 	case ParameterSize:
-		per = sizeUnits[firstOf(p.Unit, "B")]
+		per = sizeUnits[FirstOf(p.Unit, "B")]
 	case ParameterDuration:
-		per = durationUnits[firstOf(p.Unit, "s")]
+		per = durationUnits[FirstOf(p.Unit, "s")]
 	default:
 		return v
 	}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,35 +12,35 @@ func (p Parameter) Configures() bool {
 	return !slices.ContainsFunc(p.Targets(), func(to string) bool { return !strings.HasPrefix(to, "config.") })
 }
 
-// presentParameters gives the values that the parameters of the configuration have by now, by name, as people write them: those that
+// PresentParameters gives the values that the parameters of the configuration have by now, by name, as people write them: those that
 // were given, and else what the configuration says. Those that are nowhere said are left out. Of a template that the actor does not
 // see, or that is gone, only what was given is known. What may be secret is HiddenValue.
-func (d Definition) presentParameters(t *Template) map[string]any {
+func (d Definition) PresentParameters(t *Template) map[string]any {
 	out := map[string]any{}
 	if t == nil {
 		for name, v := range d.Parameters {
 			out[name] = v
 		}
-		return concealed(out).(map[string]any)
+		return Concealed(out).(map[string]any)
 	}
 	for _, p := range t.Parameters {
 		if !p.Configures() {
 			continue
 		}
-		keys := keysOf(t.Defaults.Config, strings.TrimPrefix(p.Targets()[0], "config."))
+		keys := KeysOf(t.Defaults.Config, strings.TrimPrefix(p.Targets()[0], "config."))
 		v := d.Parameters[p.Name]
 		if v == nil {
-			v = p.written(at(d.Config, keys))
+			v = p.written(ValueAt(d.Config, keys))
 		}
 		switch {
 		case v == nil:
-		case secretKey.MatchString(keys[len(keys)-1]):
+		case SecretKey.MatchString(keys[len(keys)-1]):
 			out[p.Name] = HiddenValue
 		default:
 			out[p.Name] = v
 		}
 	}
-	return concealed(out).(map[string]any)
+	return Concealed(out).(map[string]any)
 }
 
 // written is the inverse of laid: a value of the configuration as people write it; nil where there is none, or no such parameter could
@@ -50,18 +49,18 @@ func (p Parameter) written(v any) any {
 	if v == nil {
 		return nil
 	}
-	if standard, wrong := p.read(p.Default); standard != nil && wrong == "" && sameValue(p.laid(standard), v) {
+	if standard, wrong := p.Read(p.Default); standard != nil && wrong == "" && SameValue(p.laid(standard), v) {
 		return standard
 	}
 	switch p.Type {
 	case ParameterSize:
-		v = inUnits(v, sizeUnits[firstOf(p.Unit, "B")], 1, []string{"T", "G", "M", "K"}, sizeUnits, "")
+		v = inUnits(v, sizeUnits[FirstOf(p.Unit, "B")], 1, []string{"T", "G", "M", "K"}, sizeUnits, "")
 	case ParameterDuration:
-		v = inUnits(v, durationUnits[firstOf(p.Unit, "s")], 0.001, []string{"d", "h", "m", "s"}, durationUnits, "ms")
+		v = inUnits(v, durationUnits[FirstOf(p.Unit, "s")], 0.001, []string{"d", "h", "m", "s"}, durationUnits, "ms")
 	}
 	// Limits may have changed since it was set: what is there is said all the same.
 	p.Min, p.Max, p.Pattern = "", "", ""
-	kept, wrong := p.read(v)
+	kept, wrong := p.Read(v)
 	if wrong != "" {
 		return nil
 	}
@@ -85,16 +84,4 @@ func inUnits(v any, piece, least float64, names []string, units map[string]float
 		return "0"
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64) + smallest
-}
-
-// ParameterValueText is a value of a parameter as it stands in a form; "" for none. Numbers have no exponents, which whole numbers are
-// not read with.
-func ParameterValueText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return fmt.Sprint(v)
 }

@@ -48,7 +48,7 @@ func (t *Template) settle(given map[string]any) (s Settled, wrong []*Error) {
 		}
 		if v != nil {
 			s.Given[p.Name] = v
-		} else if v, _ = p.read(p.Default); v == nil {
+		} else if v, _ = p.Read(p.Default); v == nil {
 			if p.Required {
 				wrong = append(wrong, &Error{Code: EInvalid, Reason: "parameter", Field: "parameters." + p.Name,
 					Message: fmt.Sprintf("%s is missing: template %s cannot do without it.", p.Title(), t.Name), Hint: p.Hint()})
@@ -56,17 +56,17 @@ func (t *Template) settle(given map[string]any) (s Settled, wrong []*Error) {
 			continue
 		}
 		s.Values[p.Name] = v
-		s.lay(p, v, t.Defaults.Config)
+		s.Lay(p, v, t.Defaults.Config)
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
-			wrong = append(wrong, t.unknownParameter(name))
+			wrong = append(wrong, t.UnknownParameter(name))
 		}
 	}
 	return s, wrong
 }
 
-func (t *Template) unknownParameter(name string) *Error {
+func (t *Template) UnknownParameter(name string) *Error {
 	e := &Error{Code: EInvalid, Reason: "parameter", Field: "parameters." + quotedName(name), Message: fmt.Sprintf("Template %s has no parameter %.70q.", t.Name, name)}
 	var names []string
 	for _, p := range t.Parameters {
@@ -91,8 +91,8 @@ func quotedName(name string) string {
 	return "?"
 }
 
-// lay notes what a value sets. Base is the configuration that it is laid over.
-func (s *Settled) lay(p Parameter, v any, base map[string]any) {
+// Lay notes what a value sets. Base is the configuration that it is laid over.
+func (s *Settled) Lay(p Parameter, v any, base map[string]any) {
 	v = p.laid(v)
 	text, _ := v.(string)
 	for _, to := range p.Targets() {
@@ -111,13 +111,13 @@ func (s *Settled) lay(p Parameter, v any, base map[string]any) {
 			if s.Config == nil {
 				s.Config = map[string]any{}
 			}
-			setAt(s.Config, keysOf(base, strings.TrimPrefix(to, "config.")), v)
+			SetAt(s.Config, KeysOf(base, strings.TrimPrefix(to, "config.")), v)
 		}
 	}
 }
 
-// keysOf takes a path apart at its dots; where the configuration has a key with dots in it that fits, that key stays whole.
-func keysOf(base map[string]any, path string) (keys []string) {
+// KeysOf takes a path apart at its dots; where the configuration has a key with dots in it that fits, that key stays whole.
+func KeysOf(base map[string]any, path string) (keys []string) {
 	for path != "" {
 		parts := strings.Split(path, ".")
 		n := 1
@@ -135,7 +135,7 @@ func keysOf(base map[string]any, path string) (keys []string) {
 	return keys
 }
 
-func setAt(m map[string]any, keys []string, v any) {
+func SetAt(m map[string]any, keys []string, v any) {
 	for _, k := range keys[:len(keys)-1] {
 		deeper, ok := m[k].(map[string]any)
 		if !ok {
@@ -164,8 +164,8 @@ func (t *Template) CheckParameterConfig(config map[string]any) error {
 	return nil
 }
 
-// settled gives the request with what parameters set where it says nothing itself, and what they come to.
-func (r ClusterRequest) settled(t *Template) (ClusterRequest, Settled, error) {
+// Settled gives the request with what parameters set where it says nothing itself, and what they come to.
+func (r ClusterRequest) Settled(t *Template) (ClusterRequest, Settled, error) {
 	s, err := t.Settle(r.Parameters)
 	if err != nil {
 		return r, s, err
@@ -173,8 +173,8 @@ func (r ClusterRequest) settled(t *Template) (ClusterRequest, Settled, error) {
 	if err := t.CheckParameterConfig(r.Config); err != nil {
 		return r, s, err
 	}
-	r.Provider, r.Hardware, r.Image = firstOf(r.Provider, s.Provider), firstOf(r.Hardware, s.Hardware), firstOf(r.Image, s.Image)
-	r.DNSSuffix = firstOf(r.DNSSuffix, s.DNSSuffix)
+	r.Provider, r.Hardware, r.Image = FirstOf(r.Provider, s.Provider), FirstOf(r.Hardware, s.Hardware), FirstOf(r.Image, s.Image)
+	r.DNSSuffix = FirstOf(r.DNSSuffix, s.DNSSuffix)
 	if r.Size == 0 {
 		r.Size = s.Size
 	}

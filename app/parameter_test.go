@@ -109,7 +109,7 @@ func shop() *Template {
 }
 
 func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
-	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.settled(shop())
+	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.Settled(shop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +126,10 @@ func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
 	// What the request says itself counts.
 	r = ClusterRequest{Parameters: map[string]any{"title": "Hi"}}
 	r.Size, r.Hardware = 5, "small"
-	if r, _, err = r.settled(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
+	if r, _, err = r.Settled(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
 		t.Errorf("%+v, %v", r.LayoutRequest, err)
 	}
-	if merged := mergeConfig(shop().Defaults.Config, s.Config); !reflect.DeepEqual(merged["web"], map[string]any{"port": 80, "name": "x"}) {
+	if merged := MergeConfig(shop().Defaults.Config, s.Config); !reflect.DeepEqual(merged["web"], map[string]any{"port": 80, "name": "x"}) {
 		t.Errorf("merged %v", merged)
 	}
 }
@@ -150,7 +150,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		{"with dots in the key", ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"security.enabled": "true"}}, "config.security.enabled", "parameter safe sets", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := c.r.settled(shop())
+			_, _, err := c.r.Settled(shop())
 			if e := AsError(err); err == nil || e.Code != EInvalid || e.Field != c.field || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) {
 				t.Errorf("got %+v", err)
 			}
@@ -160,7 +160,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		t.Errorf("%d complaints, want all 3", n)
 	}
 	beside := ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"name": "y"}}}
-	if _, _, err := beside.settled(shop()); err != nil {
+	if _, _, err := beside.Settled(shop()); err != nil {
 		t.Errorf("configuration beside a parameter: %v", err)
 	}
 }
@@ -202,11 +202,11 @@ func TestImmutablePartsStay(t *testing.T) {
 	}
 	r := ClusterRequest{}
 	r.Services, r.Provider = []string{"db", "web"}, "other"
-	if err := tmpl.CheckImmutable(r.override(tmpl)); err != nil {
+	if err := tmpl.CheckImmutable(r.Override(tmpl)); err != nil {
 		t.Errorf("the same services in another order: %v", err)
 	}
 	r.Services = []string{"web"}
-	if e := AsError(tmpl.CheckImmutable(r.override(tmpl))); e == nil || e.Field != "services" {
+	if e := AsError(tmpl.CheckImmutable(r.Override(tmpl))); e == nil || e.Field != "services" {
 		t.Errorf("other services: %+v", e)
 	}
 	all := &Template{Immutable: []string{"config"}, Defaults: tmpl.Defaults}
@@ -240,7 +240,7 @@ func TestDraftsAreForAdmins(t *testing.T) {
 		name   string
 		reason string
 	}{{user, "b-new", "draft"}, {admin, "b-new", ""}, {user, "a-old", ""}, {admin, "part", "partial"}, {user, "none", ""}} {
-		if _, err := c.templateFor(try.who, try.name); (err == nil) != (try.reason == "") || err != nil && AsError(err).Reason != try.reason {
+		if _, err := c.TemplateFor(try.who, try.name); (err == nil) != (try.reason == "") || err != nil && AsError(err).Reason != try.reason {
 			t.Errorf("%s of %s: %v", try.name, try.who.Role, err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/identity"
 )
 
 func TestWhatTheTableSaysOfPeople(t *testing.T) {
@@ -29,7 +31,7 @@ func TestWhatTheTableSaysOfPeople(t *testing.T) {
 		{app.RoleSuperadmin, "read cluster approve admin"}, {app.RoleAdmin, "read cluster approve admin"}, {app.RoleRobot, "read cluster"},
 	} {
 		var words []string
-		for _, s := range app.ScopesOf(c.role) {
+		for _, s := range identity.ScopesOf(c.role) {
 			words = append(words, string(s))
 		}
 		if strings.Join(words, " ") != c.want {
@@ -40,7 +42,7 @@ func TestWhatTheTableSaysOfPeople(t *testing.T) {
 
 func TestWhoChangesWhichAccount(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	many := app.Others{Superadmins: 2, Admins: 2}
+	many := identity.Others{Superadmins: 2, Admins: 2}
 	for _, by := range app.Roles {
 		for _, of := range app.Roles {
 			who := app.Actor{Tenant: app.DefaultTenant, User: "who", Role: by}
@@ -50,7 +52,7 @@ func TestWhoChangesWhichAccount(t *testing.T) {
 				t.Errorf("%s manages %s: %v", by, of, err)
 			}
 			for _, to := range app.Roles {
-				after, err := app.UserChange{Role: &to}.Apply(who, u, many, now)
+				after, err := identity.UserChange{Role: &to}.Apply(who, u, many, now)
 				above := slices.Index(app.Roles, to) < slices.Index(app.Roles, by)
 				robot := (to == app.RoleRobot) != (of == app.RoleRobot)
 				switch {
@@ -80,22 +82,22 @@ func TestWhoChangesWhichAccount(t *testing.T) {
 }
 
 func TestNamesOfTenantsAndUsers(t *testing.T) {
-	a := app.New(app.Deps{Store: nil, Now: time.Now})
+	a := all.New(all.Deps{Store: nil, Now: time.Now})
 	root := app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
 	for _, name := range []string{"", "Blue", "1blue", "blue-", "-blue", "a.b", "ä", "blue_team", strings.Repeat("x", 64), "system", "all", "a/b", "a b"} {
-		_, _, err := a.CreateTenant(t.Context(), root, app.NewTenant{Name: name})
+		_, _, err := a.CreateTenant(t.Context(), root, identity.NewTenant{Name: name})
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "name" {
 			t.Errorf("a tenant %q: %v", name, err)
 		}
 		if name == "1blue" || name == "blue-" || name == "a.b" || name == "blue_team" {
 			continue // users may be called so
 		}
-		_, _, err = a.CreateUser(t.Context(), root, app.NewUser{Name: name, Role: app.RoleUser})
+		_, _, err = a.CreateUser(t.Context(), root, identity.NewUser{Name: name, Role: app.RoleUser})
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "name" {
 			t.Errorf("a user %q: %v", name, err)
 		}
 	}
-	for name, n := range map[string]app.NewUser{
+	for name, n := range map[string]identity.NewUser{
 		"email":     {Name: "ada", Role: app.RoleUser, Email: "Ada <ada@example.com>"},
 		"role":      {Name: "ada", Role: "king"},
 		"full_name": {Name: "ada", Role: app.RoleUser, FullName: "Ada\nLovelace"},
@@ -106,7 +108,7 @@ func TestNamesOfTenantsAndUsers(t *testing.T) {
 		}
 	}
 	elsewhere := app.Actor{Tenant: "blue", Home: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
-	_, _, err := a.CreateUser(t.Context(), elsewhere, app.NewUser{Name: "ada", Role: app.RoleSuperadmin})
+	_, _, err := a.CreateUser(t.Context(), elsewhere, identity.NewUser{Name: "ada", Role: app.RoleSuperadmin})
 	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "role" {
 		t.Errorf("a superadmin outside of default: %v", err)
 	}

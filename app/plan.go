@@ -117,8 +117,8 @@ func (p Plan) Duration() time.Duration {
 // digits.
 func (p Plan) Hash() string { return p.hash(func(s *PlanStep) { s.Rank = 0 }) }
 
-// rankedHash is the hash as it was before durations were learned.
-func (p Plan) rankedHash() string { return p.hash(func(*PlanStep) {}) }
+// RankedHash is the hash as it was before durations were learned.
+func (p Plan) RankedHash() string { return p.hash(func(*PlanStep) {}) }
 
 func (p Plan) hash(without func(*PlanStep)) string {
 	p.Expects, p.Steps = Expectation{}, slices.Clone(p.Steps)

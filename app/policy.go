@@ -1,45 +1,13 @@
 package app
 
 import (
-	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
 
 // PolicyEffect is what a policy does where it applies.
 type PolicyEffect string
-
-// The effects. docs/policies.md has the rule by which they come together.
-const (
-	PolicyAllow   PolicyEffect = "allow"   // nothing after it is looked at
-	PolicyRefuse  PolicyEffect = "refuse"  // the request is refused, with a reason
-	PolicyRewrite PolicyEffect = "rewrite" // the lease is capped
-	PolicyApprove PolicyEffect = "approve" // people have to approve first
-)
-
-// Policy is a rule about requests, in CEL (https://cel.dev) over Facts. Policies are looked at in order, those with the same
-// order by name.
-type Policy struct {
-	Name    string       `json:"name" maxLength:"63" doc:"Lower-case letters, digits and dashes"`
-	About   string       `json:"about,omitempty" maxLength:"500" doc:"What it is for"`
-	Order   int          `json:"order" minimum:"0" maximum:"100000" doc:"The smallest is looked at first"`
-	Enabled bool         `json:"enabled"`
-	When    string       `json:"when" maxLength:"2000" doc:"CEL that gives true where the policy applies"`
-	Effect  PolicyEffect `json:"effect" enum:"allow,refuse,rewrite,approve"`
-	// Reason is told to the person who asked. Parts such as ${nodes} are CEL.
-	Reason string `json:"reason,omitempty" maxLength:"1000" doc:"Told to the person who asked; parts such as ${nodes} are CEL"`
-	// LeaseCap is CEL that gives a duration: no lease is longer. For rewrite.
-	LeaseCap string `json:"lease_cap,omitempty" maxLength:"2000" doc:"For rewrite: CEL that gives the longest lease"`
-	// Approval is who has to approve. For approve.
-	Approval *Approval `json:"approval,omitempty" doc:"For approve: who has to"`
-
-	Version int       `json:"version" required:"false" doc:"Set by the server. Sent along when saving, it must be the current one"`
-	SavedBy string    `json:"saved_by,omitempty" required:"false"`
-	SavedAt time.Time `json:"saved_at,omitzero" required:"false"`
-	Deleted bool      `json:"deleted,omitempty" required:"false" doc:"Of a version: this is where it was deleted"`
-}
 
 // Approval says who has to approve, and what happens while nobody does. Who asked never counts, and nobody counts twice.
 type Approval struct {
@@ -78,55 +46,6 @@ type Facts struct {
 	TimeZone    string        `json:"time_zone"` // of the tenant, by which weekday and hour go
 }
 
-// Judgement is what a policy says about facts.
-type Judgement struct {
-	Applies bool
-	Reason  string        // expanded
-	Lease   time.Duration // of a rewrite: the cap, more than 0
-}
-
-// PolicyEngine understands the CEL in policies. It is pure; both methods may be called from many goroutines.
-type PolicyEngine interface {
-	// Words are the facts that expressions can ask about.
-	Words() []PolicyWord
-	// Check tells what is wrong with the CEL of a policy: EInvalid with the field, and line and column in the message.
-	Check(p Policy) error
-	// Judge says whether a policy applies. It is bounded in time and cost; an error means that nobody can tell.
-	Judge(ctx context.Context, p Policy, f Facts) (Judgement, error)
-}
-
-// PolicyWord is a fact under the name that it has in expressions, with its type and what it is.
-type PolicyWord struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// PolicyStore keeps policies with all of their versions.
-type PolicyStore interface {
-	// Policies gives those of a tenant that stand, in the order in which they are looked at.
-	Policies(ctx context.Context, tenant string) ([]Policy, error)
-	// PolicyVersions gives all versions of a policy, the newest first; none is an empty list.
-	PolicyVersions(ctx context.Context, tenant, name string) ([]Policy, error)
-	// SavePolicy writes a new version. EConflict where p.Version is set and is not the current one, or there are too many.
-	SavePolicy(ctx context.Context, p Policy, who Actor, now time.Time) (Policy, error)
-	// DeletePolicy keeps the versions, for those who look back. ENotFound where none stands.
-	DeletePolicy(ctx context.Context, name string, who Actor, now time.Time) error
-	// TimeZone gives the zone by which policies of a tenant tell weekday and hour; "UTC" where none was set.
-	TimeZone(ctx context.Context, tenant string) (string, error)
-	SetTimeZone(ctx context.Context, who Actor, zone string, now time.Time) error
-	// PastFacts gives the newest requests of a tenant, with their facts, the newest first.
-	PastFacts(ctx context.Context, tenant string, limit int) ([]PastRequest, error)
-}
-
-// PastRequest is a request as a policy is tried on it.
-type PastRequest struct {
-	ID        int64
-	Requester string
-	AskedAt   time.Time
-	Facts     Facts
-}
-
 // Limits of policies.
 const (
 	MaxPolicies    = 200 // of a tenant
@@ -136,51 +55,7 @@ const (
 	minApprovalAge = time.Minute // of reminders, escalation and expiry
 )
 
-var policyName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-
-// check fills in what is left out, and refuses what makes no sense. The CEL is for the engine to check.
-func (p *Policy) check() error {
-	wrong := func(field, message, hint string) error {
-		return &Error{Code: EInvalid, Field: field, Message: message, Hint: hint}
-	}
-	p.Name, p.About, p.Reason = strings.TrimSpace(p.Name), strings.TrimSpace(p.About), strings.TrimSpace(p.Reason)
-	p.When, p.LeaseCap = strings.TrimSpace(p.When), strings.TrimSpace(p.LeaseCap)
-	switch {
-	case !policyName.MatchString(p.Name):
-		return wrong("name", fmt.Sprintf("A policy cannot be called %.70q.", p.Name), "Up to 63 lower-case letters, digits and dashes, such as big-clusters.")
-	case len(p.About) > 500:
-		return wrong("about", "The text about the policy is longer than 500 bytes.", "Say it more shortly.")
-	case p.Order < 0 || p.Order > 100000:
-		return wrong("order", "The order is a number from 0 to 100000.", "Leave room between them: 10, 20, 30.")
-	case p.When == "":
-		return wrong("when", "It is not said when the policy applies.", `Write CEL such as nodes > 10, or true for always.`)
-	case len(p.When) > 2000 || len(p.LeaseCap) > 2000:
-		return wrong("when", "An expression is longer than 2000 bytes.", "Make two policies of it.")
-	case len(p.Reason) > 1000:
-		return wrong("reason", "The reason is longer than 1000 bytes.", "Say it more shortly.")
-	case p.Effect == PolicyRefuse && p.Reason == "":
-		return wrong("reason", "Who is refused wants to know why.", `Write a sentence, such as "At most 10 nodes; you asked for ${nodes}."`)
-	case p.Effect == PolicyRewrite && p.LeaseCap == "":
-		return wrong("lease_cap", "It is not said how long a lease may be at most.", `Write CEL such as duration("8h").`)
-	case p.Effect == PolicyApprove && p.Approval == nil:
-		return wrong("approval", "It is not said who has to approve.", "Say how many of which group or role.")
-	}
-	if p.Effect != PolicyRewrite {
-		p.LeaseCap = ""
-	}
-	if p.Effect != PolicyApprove {
-		p.Approval = nil
-	}
-	switch p.Effect {
-	case PolicyAllow, PolicyRefuse, PolicyRewrite:
-		return nil
-	case PolicyApprove:
-		return p.Approval.check()
-	}
-	return wrong("effect", fmt.Sprintf("There is no effect %.40q.", string(p.Effect)), "One of: allow, refuse, rewrite, approve.")
-}
-
-func (a *Approval) check() error {
+func (a *Approval) Check() error {
 	wrong := func(field, message, hint string) error {
 		return &Error{Code: EInvalid, Field: "approval." + field, Message: message, Hint: hint}
 	}

@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -34,15 +31,6 @@ const (
 	PoolFailed   PoolState = "failed"   // it could not be made, or was lost; what may be left of it is given back
 	PoolLeaving  PoolState = "leaving"  // it is being given back
 	PoolGone     PoolState = "gone"     // its provider has nothing of it any more
-)
-
-// Bounds of pools.
-const (
-	MaxPoolCount   = 500
-	MaxPools       = 100 // of a tenant
-	minPoolAge     = 10 * time.Minute
-	maxPoolAge     = 90 * 24 * time.Hour
-	DefaultPoolAge = 24 * time.Hour
 )
 
 // Pool are machines that are made ahead of time for a tenant, handed out at once, and refilled.
@@ -234,82 +222,4 @@ func PoolWants(provider string, nodes []NewNode, d Definition) []PoolWant {
 		wants[i] = PoolWant{Node: n.Node.Name, Shape: shapes[kind], Zone: n.Node.Zone}
 	}
 	return wants
-}
-
-// poolOwner is whose machines those of a pool are. No user has such a name.
-func poolOwner(name string) string { return "pool:" + name }
-
-// IsPoolOwner tells such names from those of users.
-func IsPoolOwner(owner string) bool { return strings.HasPrefix(owner, "pool:") }
-
-// checkPool refuses what no pool can be.
-func (a *App) checkPool(ctx context.Context, p Pool) error {
-	if p.Count < 0 || p.Count > MaxPoolCount {
-		return &Error{Code: EInvalid, Field: "count", Message: fmt.Sprintf("A pool has from 0 to %d machines, not %d.", MaxPoolCount, p.Count)}
-	}
-	if p.MaxAge < minPoolAge || p.MaxAge > maxPoolAge {
-		return &Error{Code: EInvalid, Field: "max_age", Message: fmt.Sprintf("Machines of a pool may get from %s to %d days old, not %s.", minPoolAge, int(maxPoolAge.Hours())/24, p.MaxAge),
-			Hint: `Say for example "24h".`}
-	}
-	if p.Mode != PoolOn && p.Mode != PoolOff && p.Mode != PoolDrained && p.Mode != PoolDeleted {
-		return &Error{Code: EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(p.Mode)), Hint: "To give its machines back, drain or delete it."}
-	}
-	_, err := a.poolSpec(ctx, p)
-	return err
-}
-
-// poolSpec is what machines of a pool are made of, by the catalog as it is now.
-type poolSpec struct {
-	definition Definition
-	shape      string
-	price      float64
-	catalog    int64 // the revision of the tenant's own entries
-}
-
-// poolSpec finds it. Errors say what of it the catalog does not have.
-func (a *App) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) {
-	c, revision, err := a.catalogAt(ctx, p.Tenant, 0)
-	if err != nil {
-		return s, err
-	}
-	s.catalog = revision
-	spec := c.Providers[p.Provider]
-	if spec == nil {
-		return s, &Error{Code: EInvalid, Field: "provider", Message: fmt.Sprintf("The catalog has no provider %.60q.", p.Provider), Hint: "See muster catalog providers."}
-	}
-	h := c.Hardware[p.Hardware]
-	if h == nil {
-		return s, &Error{Code: EInvalid, Field: "hardware", Message: fmt.Sprintf("The catalog has no hardware %.60q.", p.Hardware)}
-	}
-	flavor, ok := h.Providers[p.Provider]
-	if !ok {
-		return s, &Error{Code: EInvalid, Field: "hardware", Message: fmt.Sprintf("Hardware %s cannot be had at provider %s.", p.Hardware, p.Provider)}
-	}
-	i := c.Images[p.Image]
-	if i == nil {
-		return s, &Error{Code: EInvalid, Field: "image", Message: fmt.Sprintf("The catalog has no image %.60q.", p.Image)}
-	}
-	image, ok := i.Providers[p.Provider]
-	if !ok {
-		return s, &Error{Code: EInvalid, Field: "image", Message: fmt.Sprintf("Image %s cannot be had at provider %s.", p.Image, p.Provider)}
-	}
-	if p.Zone != "" && !slices.Contains(spec.Zones, p.Zone) {
-		e := &Error{Code: EInvalid, Field: "zone", Message: fmt.Sprintf("Provider %s has no zone %.60q.", p.Provider, p.Zone), Hint: "It has none that the catalog knows."}
-		if len(spec.Zones) > 0 {
-			e.Hint = "It has " + andList(spec.Zones) + "."
-		}
-		return s, e
-	}
-	if err := a.checkProvisioner(ctx, p.Tenant, spec); err != nil {
-		return s, err
-	}
-	if err := a.checkHost(c, p.Provider, nil, nil, map[string]Image{p.Image: image}, nil, nil); err != nil {
-		return s, err
-	}
-	if err := a.checkIsolation(ctx, spec); err != nil {
-		return s, err
-	}
-	s.definition = Definition{Services: map[string]*Service{}, Hardware: map[string]Flavor{p.Hardware: flavor}, Images: map[string]Image{p.Image: image}}
-	s.shape, s.price = MachineShape(p.Provider, flavor, image), flavor.CostPerHour
-	return s, nil
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -17,17 +16,11 @@ type PoolOffer struct {
 	Instead  time.Duration `json:"instead"`  // without
 }
 
-// What the first steps of a node take whose machine stands ready: to find it, and to change its keys.
-const (
-	readyCreate  = time.Second
-	readyConfirm = 2 * time.Second
-)
-
 // Words say it to people.
 func (o PoolOffer) Words() string {
-	from := "the pool " + andList(o.Pools)
+	from := "the pool " + AndList(o.Pools)
 	if len(o.Pools) > 1 {
-		from = "the pools " + andList(o.Pools)
+		from = "the pools " + AndList(o.Pools)
 	}
 	machines, come := "machines", "come"
 	if o.Of == 1 {
@@ -43,55 +36,8 @@ func (o PoolOffer) Words() string {
 	return fmt.Sprintf("%s: about %s instead of %s.", text, Span(o.Duration), Span(o.Instead))
 }
 
-// poolOffer asks the tenant's pools; nil where they have nothing of what is needed.
-func (a *App) poolOffer(ctx context.Context, tenant string, wants []PoolWant, plan Plan) (*PoolOffer, error) {
-	if len(wants) == 0 {
-		return nil, nil
-	}
-	stock, err := a.Store.PoolStock(ctx, tenant, shapesOf(wants), a.Now())
-	if err != nil || len(stock) == 0 {
-		return nil, err
-	}
-	o := &PoolOffer{Of: len(wants), Instead: plan.Duration()}
-	ready := map[string]bool{}
-	for i, j := range MatchPool(wants, stock) {
-		if j < 0 {
-			continue
-		}
-		o.Machines++
-		ready[wants[i].Node] = true
-		if !slices.Contains(o.Pools, stock[j].Pool) {
-			o.Pools = append(o.Pools, stock[j].Pool)
-		}
-	}
-	if o.Machines == 0 {
-		return nil, nil
-	}
-	slices.Sort(o.Pools)
-	o.Duration = plan.durationWith(func(s PlanStep, d time.Duration) time.Duration {
-		switch {
-		case !ready[s.Node]:
-		case s.Action == ActionCreate:
-			return min(d, readyCreate)
-		case s.Action == ActionConfirm:
-			return min(d, readyConfirm)
-		}
-		return d
-	})
-	return o, nil
-}
-
-func shapesOf(wants []PoolWant) (shapes []string) {
-	for _, w := range wants {
-		if !slices.Contains(shapes, w.Shape) {
-			shapes = append(shapes, w.Shape)
-		}
-	}
-	return shapes
-}
-
-// durationWith is Duration where steps take another time than was planned with. A step's own time is what its rank is more than that of what waits for it.
-func (p Plan) durationWith(take func(s PlanStep, planned time.Duration) time.Duration) (longest time.Duration) {
+// DurationWith is Duration where steps take another time than was planned with. A step's own time is what its rank is more than that of what waits for it.
+func (p Plan) DurationWith(take func(s PlanStep, planned time.Duration) time.Duration) (longest time.Duration) {
 	behind, rest := make([]time.Duration, len(p.Steps)), make([]time.Duration, len(p.Steps))
 	for i, s := range slices.Backward(p.Steps) {
 		end := rest[i] + take(s, s.Rank-behind[i])
@@ -101,29 +47,4 @@ func (p Plan) durationWith(take func(s PlanStep, planned time.Duration) time.Dur
 		}
 	}
 	return longest
-}
-
-// createOffer is the offer for a new cluster.
-func (a *App) createOffer(ctx context.Context, tenant string, d draft, p Preview) (*PoolOffer, error) {
-	var nodes []NewNode
-	for _, g := range p.Layout.Groups {
-		for range g.Count {
-			nodes = append(nodes, NewNode{Node: Node{Name: NodeName(len(nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone}})
-		}
-	}
-	return a.poolOffer(ctx, tenant, PoolWants(p.Layout.Provider, nodes, d.definition), p.Plan)
-}
-
-// assignFromPool tells the worker that a node's machine was a pool's, and by which key it was opened there.
-func (a *App) assignFromPool(ctx context.Context, as *Assignment) error {
-	if as.Node.TakenFrom == "" || as.Action != ActionCreate && as.Action != ActionConfirm {
-		return nil
-	}
-	as.FromPool = &FromPool{Pool: as.Node.Pool}
-	if as.Action != ActionConfirm {
-		return nil
-	}
-	secrets, err := a.Store.ClusterSecrets(ctx, as.Tenant, as.Node.TakenFrom)
-	as.FromPool.Key = secrets.PrivateKey
-	return err
 }

@@ -1,12 +1,6 @@
 package app
 
-import (
-	"cmp"
-	"context"
-	"maps"
-	"slices"
-	"time"
-)
+import "context"
 
 // Accounts asks provider accounts, from where the server is, what they would do.
 type Accounts interface {
@@ -17,41 +11,8 @@ type Accounts interface {
 	Offers(ctx context.Context, spec ProviderSpec) (Offers, error)
 }
 
-// ProviderCheck is what a look at an account has found.
-type ProviderCheck struct {
-	Provider string        `json:"provider"`
-	Type     string        `json:"type"`
-	OK       bool          `json:"ok"` // nothing was found that keeps machines from being made
-	At       time.Time     `json:"at"`
-	Took     time.Duration `json:"took" doc:"In nanoseconds."`
-	Findings []Finding     `json:"findings"`
-}
-
-// CheckProvider looks, for admins, whether a provider of their catalog would do: its account, and every flavor and image that the catalog
-// names for it. What is wrong comes first. Nothing is made or changed.
-func (a *App) CheckProvider(ctx context.Context, actor Actor, name string) (ProviderCheck, error) {
-	if err := actor.may("CheckProvider"); err != nil {
-		return ProviderCheck{}, err
-	}
-	spec, catalog, err := a.account(ctx, actor, name)
-	if err != nil {
-		return ProviderCheck{}, err
-	}
-	began := a.Now()
-	out := ProviderCheck{Provider: spec.Name, Type: spec.Type, At: began, OK: true}
-	if out.Findings, err = a.Accounts.CheckAccount(ctx, spec, NeedsOf(catalog, name)); err != nil {
-		return ProviderCheck{}, err
-	}
-	slices.SortStableFunc(out.Findings, func(x, y Finding) int { return cmp.Compare(x.rank(), y.rank()) })
-	for _, f := range out.Findings {
-		out.OK = out.OK && (f.OK || f.Warning)
-	}
-	out.Took = a.Now().Sub(began)
-	return out, nil
-}
-
-// rank puts what is wrong first, then warnings.
-func (f Finding) rank() int {
+// Rank puts what is wrong first, then warnings.
+func (f Finding) Rank() int {
 	switch {
 	case f.OK:
 		return 2
@@ -59,75 +20,4 @@ func (f Finding) rank() int {
 		return 1
 	}
 	return 0
-}
-
-// ProviderOffers tells admins what a provider of their catalog can make: zones, flavors with their prices, and images. EInvalid, reason
-// no_offers, where the provider does not tell.
-func (a *App) ProviderOffers(ctx context.Context, actor Actor, name string) (Offers, error) {
-	if err := actor.may("ProviderOffers"); err != nil {
-		return Offers{}, err
-	}
-	spec, _, err := a.account(ctx, actor, name)
-	if err != nil {
-		return Offers{}, err
-	}
-	return a.Accounts.Offers(ctx, spec)
-}
-
-// account gives a provider of the actor's catalog with the tenant's secrets in its settings.
-func (a *App) account(ctx context.Context, actor Actor, name string) (ProviderSpec, *Catalog, error) {
-	catalog, err := a.catalogOf(ctx, actor.Tenant)
-	if err != nil {
-		return ProviderSpec{}, nil, err
-	}
-	spec := catalog.Providers[name]
-	if spec == nil {
-		e := Errorf(ENotFound, "There is no provider %.60q in the catalog.", name)
-		e.Hint = Suggest(name, slices.Sorted(maps.Keys(catalog.Providers)))
-		return ProviderSpec{}, nil, e
-	}
-	if a.Accounts == nil {
-		return ProviderSpec{}, nil, Errorf(EInvalid, "This server opens no accounts of providers.")
-	}
-	out, err := a.SecretsOf(ctx, actor.Tenant, *spec)
-	return out, catalog, err
-}
-
-// NeedsOf are the flavors and images that a catalog names for a provider, each by itself, and each for itself. Those that templates of the provider make clusters of
-// by default come first.
-func NeedsOf(c *Catalog, provider string) AccountNeeds {
-	needs := AccountNeeds{Each: true}
-	var hardware, images []string
-	for _, name := range slices.Sorted(maps.Keys(c.Templates)) {
-		if d := c.Templates[name].Defaults; d.Provider == provider || d.Provider == "" {
-			hardware, images = append(hardware, d.Hardware), append(images, d.Image)
-		}
-	}
-	for _, name := range once(append(hardware, slices.Sorted(maps.Keys(c.Hardware))...)) {
-		if h := c.Hardware[name]; h != nil {
-			if f, ok := h.Providers[provider]; ok {
-				needs.Machines = append(needs.Machines, MachineNeed{Count: 1, Flavor: f})
-			}
-		}
-	}
-	for _, name := range once(append(images, slices.Sorted(maps.Keys(c.Images))...)) {
-		if t := c.Images[name]; t != nil {
-			if i, ok := t.Providers[provider]; ok {
-				needs.Machines = append(needs.Machines, MachineNeed{Count: 1, Image: i})
-			}
-		}
-	}
-	return needs
-}
-
-// once leaves the first of each name.
-func once(names []string) (out []string) {
-	seen := make(map[string]bool, len(names))
-	for _, n := range names {
-		if !seen[n] {
-			seen[n] = true
-			out = append(out, n)
-		}
-	}
-	return out
 }

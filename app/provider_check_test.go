@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 func TestNeedsOf(t *testing.T) {
@@ -20,7 +21,7 @@ func TestNeedsOf(t *testing.T) {
 	c.Templates["web"] = &app.Template{Defaults: app.TemplateDefaults{Provider: "cloud", Hardware: "b-small", Image: "b-linux"}}
 	c.Templates["also"] = &app.Template{Defaults: app.TemplateDefaults{Provider: "other", Hardware: "a-large", Image: "gone"}}
 	c.Templates["none"] = &app.Template{Defaults: app.TemplateDefaults{Hardware: "gone"}}
-	needs := app.NeedsOf(c, "cloud")
+	needs := fleet.NeedsOf(c, "cloud")
 	var got []string
 	for _, m := range needs.Machines {
 		if m.Count != 1 {
@@ -31,7 +32,7 @@ func TestNeedsOf(t *testing.T) {
 	if want := []string{"s1", "l1", "b-linux", "a-linux"}; !slices.Equal(got, want) || !needs.Each {
 		t.Errorf("%v (each %v), want %v, the defaults of its own templates first", got, needs.Each, want)
 	}
-	if n := len(app.NeedsOf(c, "none").Machines); n != 0 {
+	if n := len(fleet.NeedsOf(c, "none").Machines); n != 0 {
 		t.Errorf("a provider that nothing names needs %d machines", n)
 	}
 }

@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -29,13 +27,8 @@ type ProvisionerGrant struct {
 	Slots int `json:"slots"`
 }
 
-// AnyProvisionerGrant returns the grant of tokens that were created before grants existed: everything.
-func AnyProvisionerGrant() ProvisionerGrant {
-	return ProvisionerGrant{Tenants: []string{AllTenants}, AnyTags: true, Slots: MaxSlots}
-}
-
-// check completes a grant for a new token; EInvalid names the field that is wrong.
-func (g ProvisionerGrant) check() (ProvisionerGrant, error) {
+// Check completes a grant for a new token; EInvalid names the field that is wrong.
+func (g ProvisionerGrant) Check() (ProvisionerGrant, error) {
 	g.Tenants = slices.Compact(slices.Sorted(slices.Values(g.Tenants)))
 	switch {
 	case len(g.Tenants) == 0:
@@ -54,8 +47,8 @@ func (g ProvisionerGrant) check() (ProvisionerGrant, error) {
 	return g, CheckTags(g.Tags)
 }
 
-// only returns the tenants that a registration is limited to; nil if it is for every tenant.
-func (g ProvisionerGrant) only() []string {
+// Only returns the tenants that a registration is limited to; nil if it is for every tenant.
+func (g ProvisionerGrant) Only() []string {
 	if slices.Contains(g.Tenants, AllTenants) {
 		return nil
 	}
@@ -65,52 +58,4 @@ func (g ProvisionerGrant) only() []string {
 // May tells whether the provisioner may carry out a tenant's steps.
 func (p Provisioner) May(tenant string) bool {
 	return len(p.Only) == 0 || slices.Contains(p.Only, tenant)
-}
-
-// admit holds a registration to the grant of its token. EForbidden, reason grant, says what is more than the token allows.
-func (r *registry) admit(ctx context.Context, reg Registration) (Registration, error) {
-	g := r.grant
-	refused := func(field, format string, args ...any) error {
-		e := Errorf(EForbidden, format, args...)
-		e.Reason, e.Field, e.Hint = "grant", field, "Ask a superadmin for a token that allows it: muster provisioner token create NAME --for-tenant TENANT."
-		return e
-	}
-	if !g.AnyTags {
-		if len(reg.Tags) == 0 {
-			reg.Tags = maps.Clone(g.Tags)
-		}
-		for _, k := range slices.Sorted(maps.Keys(reg.Tags)) {
-			if v, there := g.Tags[k]; !there || v != reg.Tags[k] {
-				return reg, refused("tags", "The token %s does not allow the tag %s=%s.", r.token, k, reg.Tags[k])
-			}
-		}
-	}
-	all, err := r.app.Store.Provisioners(ctx)
-	if err != nil {
-		return reg, err
-	}
-	taken, again := 0, 0
-	var before []string // of the same name on the same host: most likely it was restarted, and is not found to be gone yet
-	for _, p := range all {
-		if p.Token != r.token || !p.State.Alive() {
-			continue
-		}
-		if p.Name == reg.Name && p.Host == clip(reg.Host) {
-			before, again = append(before, p.ID), again+p.Slots
-			continue
-		}
-		taken += p.Slots
-	}
-	if taken+again+reg.Slots <= g.Slots {
-		return reg, nil
-	}
-	if taken+reg.Slots > g.Slots {
-		return reg, refused("slots", "The token %s allows %d slots, of which %d are taken, so %d more cannot be offered.", r.token, g.Slots, taken, reg.Slots)
-	}
-	for _, id := range before {
-		if err := r.app.Store.EndProvisioner(ctx, id, ProvisionerLost, r.app.Now()); err != nil {
-			return reg, err
-		}
-	}
-	return reg, nil
 }

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution"
+	"muster/app/fleet"
 	"muster/app/store"
 	"muster/app/store/storetest"
 )
@@ -15,11 +18,11 @@ import (
 // office is an app with a store on disk and a clock that stands still.
 type office struct {
 	*testing.T
-	app     *app.App
+	app     *appall.App
 	store   *store.Store
 	clock   *apptest.Clock
 	catalog *app.Catalog
-	balance *app.Balancer
+	balance *fleet.Balancer
 }
 
 var root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
@@ -28,8 +31,8 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	s := storetest.Open(t)
 	o := &office{T: t, store: s, clock: apptest.NewClock(), catalog: app.NewCatalog()}
-	o.app = app.New(app.Deps{Store: s, Now: o.clock.Now, Catalog: func() *app.Catalog { return o.catalog }})
-	o.balance = &app.Balancer{App: o.app, Mono: o.clock.Now}
+	o.app = appall.New(appall.Deps{Store: s, Now: o.clock.Now, Catalog: func() *app.Catalog { return o.catalog }})
+	o.balance = &fleet.Balancer{App: o.app.FleetService, Mono: o.clock.Now}
 	return o
 }
 
@@ -51,7 +54,7 @@ func (o *office) code(err error, want app.Code) {
 var anything = app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
 
 // token makes a provisioner token and gives what it opens.
-func (o *office) token(name string) app.Registry {
+func (o *office) token(name string) fleet.Registry {
 	o.Helper()
 	token, err := o.app.CreateProvisionerToken(o.Context(), root, name, anything)
 	o.must(err)
@@ -60,9 +63,9 @@ func (o *office) token(name string) app.Registry {
 	return r
 }
 
-func (o *office) register(r app.Registry, name string, slots int, tags map[string]string) string {
+func (o *office) register(r fleet.Registry, name string, slots int, tags map[string]string) string {
 	o.Helper()
-	reg, err := r.Register(o.Context(), app.Registration{Name: name, Slots: slots, Tags: tags})
+	reg, err := r.Register(o.Context(), fleet.Registration{Name: name, Slots: slots, Tags: tags})
 	o.must(err)
 	return reg.ID
 }
@@ -74,9 +77,9 @@ func (o *office) rebalance() {
 }
 
 // orders gives what a provisioner is to do, in words.
-func (o *office) orders(r app.Registry, id string) (string, app.Orders) {
+func (o *office) orders(r fleet.Registry, id string) (string, fleet.Orders) {
 	o.Helper()
-	orders, err := r.Beat(o.Context(), app.Beat{ID: id})
+	orders, err := r.Beat(o.Context(), fleet.Beat{ID: id})
 	o.must(err)
 	var parts []string
 	for _, w := range orders.Workers {
@@ -124,7 +127,7 @@ func TestProvisionersAreGivenTenants(t *testing.T) {
 	if got, _ := o.orders(r, second); got != "t1=2 t2=2" {
 		t.Fatalf("the slots of the one that is gone are shared anew: %s", got)
 	}
-	_, err := r.Beat(t.Context(), app.Beat{ID: id})
+	_, err := r.Beat(t.Context(), fleet.Beat{ID: id})
 	o.code(err, app.EStale)
 	third := o.register(r, "h1", 8, nil)
 	o.rebalance()
@@ -168,9 +171,9 @@ func TestOrdersComeAtOnce(t *testing.T) {
 	r := o.token("lab")
 	id := o.register(r, "h1", 4, nil)
 	_, before := o.orders(r, id)
-	got := make(chan app.Orders, 1)
+	got := make(chan fleet.Orders, 1)
 	go func() {
-		orders, _ := r.Beat(context.WithoutCancel(t.Context()), app.Beat{ID: id, Known: before.Version, Wait: 10 * time.Second})
+		orders, _ := r.Beat(context.WithoutCancel(t.Context()), fleet.Beat{ID: id, Known: before.Version, Wait: 10 * time.Second})
 		got <- orders
 	}()
 	o.cluster("t1", 1)
@@ -192,7 +195,7 @@ func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
 	token := orders.Workers[0].Token
 	c, err := o.app.CoordinatorOfToken(t.Context(), token)
 	o.must(err)
-	own := app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(id)}
+	own := app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}
 	fence := []app.Fence{{Operation: 1, Attempt: 1}}
 	for _, w := range []app.WorkerID{{Tenant: "t2", Name: own.Name}, {Tenant: "t1", Name: "other:abcdefghij"}, {Tenant: "", Name: own.Name}, {Tenant: "t1"}} {
 		_, err := c.Claim(t.Context(), w, 1)
@@ -255,19 +258,19 @@ func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
 	r := o.token("lab")
 	id, other := o.register(r, "h1", 4, nil), o.register(r, "h2", 4, nil)
 	o.cluster("t1", 1)
-	w := app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(id)}
-	claim := app.ClaimQuery{Worker: w, Now: o.clock.Now(), For: app.ClaimFor}
+	w := app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}
+	claim := app.ClaimQuery{Worker: w, Now: o.clock.Now(), For: execution.ClaimFor}
 	cs, err := o.store.ClaimSteps(t.Context(), claim)
 	o.must(err)
 	if len(cs) != 1 {
 		t.Fatal("nothing to claim")
 	}
-	_, err = r.Beat(t.Context(), app.Beat{ID: other, Ended: []string{w.Name}})
+	_, err = r.Beat(t.Context(), fleet.Beat{ID: other, Ended: []string{w.Name}})
 	o.code(err, app.EForbidden)
 	if cs, _ := o.store.ClaimSteps(t.Context(), claim); len(cs) != 0 {
 		t.Fatal("another provisioner freed it")
 	}
-	_, err = r.Beat(t.Context(), app.Beat{ID: id, Ended: []string{w.Name}})
+	_, err = r.Beat(t.Context(), fleet.Beat{ID: id, Ended: []string{w.Name}})
 	o.must(err)
 	if cs, _ := o.store.ClaimSteps(t.Context(), claim); len(cs) != 1 {
 		t.Fatal("the step is not free")
@@ -280,7 +283,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 	o.catalog.Providers[n.Cluster.Provider] = &app.ProviderSpec{About: app.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
 	_, err := o.store.CreateCluster(t.Context(), n)
 	o.must(err)
-	here := func(tags map[string]string) app.Registry {
+	here := func(tags map[string]string) fleet.Registry {
 		token, err := o.app.CreateProvisionerToken(o.Context(), root, tags["region"], app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: tags})
 		o.must(err)
 		r, err := o.app.RegistryOfToken(o.Context(), token)
@@ -302,7 +305,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		some, err := c.AwaitWork(ctx, app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(id)}, 0)
+		some, err := c.AwaitWork(ctx, app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}, 0)
 		o.must(err)
 		if some != want {
 			t.Errorf("%s has work: %v", id, some)
@@ -333,7 +336,7 @@ func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
 func TestNonsenseIsNotRegistered(t *testing.T) {
 	o := newOffice(t)
 	r := o.token("lab")
-	for _, reg := range []app.Registration{{}, {Name: "x"}, {Name: "x", Slots: 99999}, {Name: "x\ny", Slots: 1}, {Name: "x", Slots: 1, Tags: map[string]string{"a b": "c"}}} {
+	for _, reg := range []fleet.Registration{{}, {Name: "x"}, {Name: "x", Slots: 99999}, {Name: "x\ny", Slots: 1}, {Name: "x", Slots: 1, Tags: map[string]string{"a b": "c"}}} {
 		_, err := r.Register(t.Context(), reg)
 		o.code(err, app.EInvalid)
 	}
@@ -355,7 +358,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	o.must(err)
 	r, err := o.app.RegistryOfToken(t.Context(), token)
 	o.must(err)
-	for what, reg := range map[string]app.Registration{
+	for what, reg := range map[string]fleet.Registration{
 		"another tag":          {Name: "h", Slots: 1, Tags: map[string]string{"network": "vault"}},
 		"another value":        {Name: "h", Slots: 1, Tags: map[string]string{"region": "us"}},
 		"one that is good too": {Name: "h", Slots: 1, Tags: map[string]string{"region": "eu", "x": "y"}},
@@ -367,7 +370,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 		}
 	}
 	id := o.register(r, "h1", 6, nil)
-	if _, err := r.Register(t.Context(), app.Registration{Name: "h2", Slots: 5}); app.AsError(err).Reason != "grant" || !strings.Contains(err.Error(), "6 are taken") {
+	if _, err := r.Register(t.Context(), fleet.Registration{Name: "h2", Slots: 5}); app.AsError(err).Reason != "grant" || !strings.Contains(err.Error(), "6 are taken") {
 		t.Errorf("more slots together: %v", err)
 	}
 	o.register(r, "h2", 4, nil)
@@ -390,7 +393,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	if got, _ := o.orders(r, id); strings.Contains(got, "t2") {
 		t.Errorf("with a share of another tenant it is given %q", got)
 	}
-	if _, err := o.app.CoordinatorOf(id, "t2").Claim(t.Context(), app.WorkerID{Name: app.NewWorkerName(id), Tenant: "t2"}, 5); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := o.app.CoordinatorOf(id, "t2").Claim(t.Context(), app.WorkerID{Name: fleet.NewWorkerName(id), Tenant: "t2"}, 5); app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("it claims steps of another tenant: %v", err)
 	}
 	// The same provisioner, started again before it was found to be gone, is not in its own way.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -62,8 +61,8 @@ const (
 	MaxQuestionFields  = 20
 	MaxQuestionWho     = 20
 	MaxRefusal         = 1000 // bytes of the reason of a refusal
-	mostQuestions      = 500  // that one answer lists
-	questionsAtOnce    = 100  // that are read at once for that
+	MostQuestions      = 500  // that one answer lists
+	QuestionsAtOnce    = 100  // that are read at once for that
 	mostQuestionSecret = 4096
 )
 
@@ -93,9 +92,9 @@ func (p *Person) WhoInWords(owner string) string {
 		who = append(who, owner)
 	}
 	if groups := p.Groups(); len(groups) > 0 {
-		who = append(who, "a member of "+orList(groups))
+		who = append(who, "a member of "+OrList(groups))
 	}
-	return orList(append(who, "an admin"))
+	return OrList(append(who, "an admin"))
 }
 
 // QuestionState is what has become of a question.
@@ -147,7 +146,7 @@ func (q Question) Path() string { return "/clusters/" + q.Cluster + "#questions"
 
 // Title is what it is about, in a few words.
 func (q Question) Title() string {
-	name := firstOf(q.ClusterName, q.Cluster)
+	name := FirstOf(q.ClusterName, q.Cluster)
 	if q.Action == ActionAsk {
 		return name + ": may the " + q.Kind.Words() + " go on?"
 	}
@@ -156,58 +155,6 @@ func (q Question) Title() string {
 		where += " on " + q.Node
 	}
 	return name + ": " + where
-}
-
-// StepAnswer is what a person says to a question.
-type StepAnswer struct {
-	Operation int64 `json:"operation"`
-	Index     int   `json:"index"`
-	Attempt   int   `json:"attempt"` // the fence
-	// Refuse is why the step is to fail; "" lets it go on.
-	Refuse string         `json:"refuse,omitempty"`
-	Values map[string]any `json:"values,omitempty"`
-}
-
-// QuestionFilter narrows a list of questions.
-type QuestionFilter struct {
-	Cluster   string
-	Operation int64
-	All       bool  // also those that are not open; else only those that are
-	After     int64 // only those with a greater Question.Number
-	Limit     int
-	Reader    *ClusterReader // only of clusters that it may see, with Question.Access; nil: all
-}
-
-// NewAnswer is an answer about to be written, checked already.
-type NewAnswer struct {
-	Tenant    string
-	Operation int64
-	Index     int
-	Attempt   int
-	Refuse    string
-	Values    map[string]AnswerValue // of all fields; not those of a refusal
-	Who       Actor
-	Now       time.Time
-}
-
-// QuestionStore keeps questions. They are opened and closed in the transactions that move their steps.
-type QuestionStore interface {
-	// Questions gives a tenant's questions, oldest first.
-	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
-	// Question gives one; ENotFound where that step asks nobody.
-	Question(ctx context.Context, tenant string, operation int64, index int) (Question, error)
-	// AnswerQuestion writes an answer and moves its step on, and with it all that the answer counts for, in one transaction.
-	// EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more.
-	AnswerQuestion(ctx context.Context, n NewAnswer) (Question, error)
-	// Answers gives the values that were last answered on some nodes of a cluster.
-	Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]NodeAnswer, error)
-}
-
-// NodeAnswer is what was answered at a service's steps on a node: its outputs, which macros can speak of.
-type NodeAnswer struct {
-	Node    string
-	Service string
-	Values  map[string]AnswerValue
 }
 
 // AnswerValue is one value, as it is put into texts.
@@ -245,7 +192,7 @@ func (p Plan) PeopleInWords() string {
 	case 1:
 		return "plus waiting for a person (up to " + Length(longest) + ")"
 	}
-	return "plus waiting for people (" + count(n, "question") + ", up to " + Length(longest) + " each)"
+	return "plus waiting for people (" + Count(n, "question") + ", up to " + Length(longest) + " each)"
 }
 
 // oneLine makes a text fit for a title.

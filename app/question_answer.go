@@ -1,116 +1,20 @@
 package app
 
-import (
-	"context"
-	"fmt"
-	"slices"
-)
+import "slices"
 
-// QuestionQuery narrows the questions that somebody looks at.
-type QuestionQuery struct {
-	Cluster string // its id or name; "" is all of the tenant
-	Mine    bool   // only those that the actor may answer
-	Limit   int    // 0: as many as one answer lists; of those that are asked for, the oldest
-}
-
-// Questions gives what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
-// one question.
-func (a *App) Questions(ctx context.Context, actor Actor, q QuestionQuery) ([]Question, error) {
-	if err := actor.may("Questions"); err != nil {
-		return nil, err
-	}
-	reader, err := a.reader(ctx, actor)
-	if err != nil {
-		return nil, err
-	}
-	f := QuestionFilter{Limit: questionsAtOnce, Reader: reader}
-	if q.Cluster != "" {
-		c, err := a.look(ctx, actor, "Questions", q.Cluster)
-		if err != nil {
-			return nil, err
-		}
-		f.Cluster = c.ID
-	}
-	most := mostQuestions
-	if q.Limit > 0 {
-		most = min(most, q.Limit)
-	}
-	list := []Question{}
-	for looked := 0; looked < mostQuestions && len(list) < most; looked += questionsAtOnce {
-		all, err := a.Store.Questions(ctx, actor.Tenant, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range all {
-			f.After = one.Number
-			one.look(actor)
-			if q.Mine && !one.Mine {
-				continue
-			}
-			if i := slices.IndexFunc(list, one.sameAnswer); i >= 0 {
-				list[i].Same++
-				continue
-			}
-			if len(list) < most {
-				list = append(list, one)
-			}
-		}
-		if len(all) < questionsAtOnce {
-			break
-		}
-	}
-	return list, nil
-}
-
-// sameAnswer tells whether one answer counts for both.
-func (q Question) sameAnswer(other Question) bool {
+// SameAnswer tells whether one answer counts for both.
+func (q Question) SameAnswer(other Question) bool {
 	return q.Person.Once && q.Operation == other.Operation && q.Service == other.Service && q.Action == other.Action
 }
 
-// look fills in what the question is for somebody who looks.
-func (q *Question) look(actor Actor) {
-	q.Mine, q.Waits = q.State == QuestionOpen && actor.mayAnswer(*q) == nil, q.WhoInWords()
+// Look fills in what the question is for somebody who looks.
+func (q *Question) Look(actor Actor) {
+	q.Mine, q.Waits = q.State == QuestionOpen && actor.MayAnswer(*q) == nil, q.WhoInWords()
 }
 
-// AnswerStep answers a question about a cluster: the step goes on, with values, or fails for good, with a reason. The answer names the
-// attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more. EForbidden
-// says whom it waits for. EInvalid names the field values.NAME that is wrong.
-func (a *App) AnswerStep(ctx context.Context, actor Actor, cluster string, s StepAnswer) (Question, error) {
-	c, err := a.look(ctx, actor, "AnswerStep", cluster)
-	if err != nil {
-		return Question{}, err
-	}
-	if err := s.check(); err != nil {
-		return Question{}, err
-	}
-	q, err := a.Store.Question(ctx, actor.Tenant, s.Operation, s.Index)
-	if err == nil && q.Cluster != c.ID {
-		err = &Error{Code: ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d of cluster %q.", s.Index, s.Operation, c.Name)}
-	}
-	if err != nil {
-		return Question{}, err
-	}
-	q.Access = c.Access
-	if err := actor.mayAnswer(q); err != nil {
-		return Question{}, err
-	}
-	n := NewAnswer{Tenant: actor.Tenant, Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Refuse: s.Refuse, Who: actor, Now: a.Now()}
-	if s.Refuse == "" && q.State == QuestionOpen { // else it is too late, whatever was typed
-		if n.Values, err = q.Person.Settle(s.Values); err != nil {
-			return Question{}, err
-		}
-	}
-	if q, err = a.Store.AnswerQuestion(ctx, n); err != nil {
-		return Question{}, err
-	}
-	q.Access = c.Access
-	q.look(actor)
-	return q, nil
-}
-
-// mayAnswer tells whether the actor may answer a question; EForbidden says whom it waits for.
-func (a Actor) mayAnswer(q Question) error {
-	if err := a.may("AnswerStep"); err != nil {
+// MayAnswer tells whether the actor may answer a question; EForbidden says whom it waits for.
+func (a Actor) MayAnswer(q Question) error {
+	if err := a.Authorize("AnswerStep"); err != nil {
 		return err
 	}
 	if q.forbids(a.User) || q.forbids(a.Name()) {

@@ -22,7 +22,7 @@ func (p *Person) Check() *Error {
 	case len(p.Help) > MaxQuestionText || !utf8.ValidString(p.Help):
 		return wrong("help", "", "the help of a question has at most %d bytes", MaxQuestionText)
 	case p.Timeout != 0 && (p.Timeout < MinAnswerTime || p.Timeout > MaxAnswerTime):
-		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", lengthWords(p.Timeout))
+		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", LengthWords(p.Timeout))
 	case p.OnTimeout != "" && !slices.Contains(AnswerChoices, p.OnTimeout):
 		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "%.40q is neither fail nor go_on", p.OnTimeout)
 	case p.Not != "" && p.Not != PersonRequester:
@@ -33,17 +33,17 @@ func (p *Person) Check() *Error {
 		return wrong("fields", "", "there are %d fields; a question has at most %d", len(p.Fields), MaxQuestionFields)
 	}
 	for i, w := range p.Who {
-		if w == "" || len(w) > longestGroup || slices.Contains(p.Who[:i], w) {
+		if w == "" || len(w) > LongestGroup || slices.Contains(p.Who[:i], w) {
 			return wrong(fmt.Sprintf("who.%d", i), "Say owner, admins, or the name of a group.", "%.40q is empty, too long or there twice", w)
 		}
 	}
 	for key, text := range map[string]string{"ask": p.Ask, "help": p.Help} {
-		if len(secretNames(text)) > 0 {
+		if len(SecretNames(text)) > 0 {
 			return wrong(key, "", "a question refers to a secret, which people would see")
 		}
-		if _, problem := splitMacros(text); problem != nil {
+		if _, problem := SplitMacros(text); problem != nil {
 			e := problem.at("")
-			return wrong(key, e.Hint, "%s", lowerFirst(strings.TrimSuffix(e.Message, ".")))
+			return wrong(key, e.Hint, "%s", LowerFirst(strings.TrimSuffix(e.Message, ".")))
 		}
 	}
 	return p.checkFields(wrong)
@@ -86,7 +86,7 @@ func (p *Person) Settle(given map[string]any) (map[string]AnswerValue, error) {
 			return nil, err
 		}
 		if v == nil {
-			v, _ = f.read(f.Default)
+			v, _ = f.Read(f.Default)
 		}
 		if v == nil || v == "" {
 			if f.Required {
@@ -103,7 +103,7 @@ func (p *Person) Settle(given map[string]any) (map[string]AnswerValue, error) {
 			for _, f := range p.Fields {
 				names = append(names, f.Name)
 			}
-			if e.Hint = didYouMean(name, names, "It has "+andList(names)+"."); len(names) == 0 {
+			if e.Hint = DidYouMean(name, names, "It has "+AndList(names)+"."); len(names) == 0 {
 				e.Hint = "It has none: just let it go on, or refuse."
 			}
 			return nil, e
@@ -122,29 +122,14 @@ func valueText(v any) string {
 
 // value reads what was typed into the field. What is wrong with a secret is said without the secret.
 func (f PersonField) value(given any) (any, error) {
-	v, wrong := f.read(given)
+	v, wrong := f.Read(given)
 	if wrong == "" {
 		return v, nil
 	}
-	if s, ok := given.(string); f.Secret && ok && s != "" && strings.Contains(wrong, quoted(s)) {
+	if s, ok := given.(string); f.Secret && ok && s != "" && strings.Contains(wrong, Quoted(s)) {
 		wrong = "it does not have the right form"
 	}
 	return nil, &Error{Code: EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: fmt.Sprintf("%s: %s.", f.Title(), wrong), Hint: f.Hint()}
-}
-
-// checkAnswer refuses what is no answer whatever was asked.
-func (s StepAnswer) check() error {
-	switch {
-	case s.Refuse != "" && len(s.Values) > 0:
-		return &Error{Code: EInvalid, Field: "refuse", Message: "Who refuses types no values.", Hint: "Send either values or a reason to refuse."}
-	case len(s.Refuse) > MaxRefusal || !utf8.ValidString(s.Refuse):
-		return &Error{Code: EInvalid, Field: "refuse", Message: fmt.Sprintf("A reason has at most %d bytes.", MaxRefusal)}
-	case s.Refuse != "" && strings.TrimSpace(s.Refuse) == "":
-		return &Error{Code: EInvalid, Field: "refuse", Message: "It is not said why.", Hint: "Whoever goes on from there will want to know."}
-	case len(s.Values) > MaxQuestionFields:
-		return &Error{Code: ETooLarge, Field: "values", Message: fmt.Sprintf("A question has at most %d fields.", MaxQuestionFields)}
-	}
-	return nil
 }
 
 // Expand gives a copy with macros expanded for the step's node; nil for a question about the whole cluster. Where something cannot

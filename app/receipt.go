@@ -1,19 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
 // ResourceKind says what was made at a provider.
 type ResourceKind string
-
-// ResourceMachine is a machine. Members that make more (disks, addresses) get kinds of their own.
-const ResourceMachine ResourceKind = "machine"
 
 // Resource is something that was made at a provider for an intent, from when it was made until a list proved it gone.
 type Resource struct {
@@ -40,11 +33,6 @@ type Seen struct {
 	Gone   bool         `json:"gone,omitempty"`   // it was deleted, and a list proved it
 }
 
-// SeenMachine is a machine come across.
-func SeenMachine(m Machine, price float64) Seen {
-	return Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, MadeAt: m.MadeAt}
-}
-
 // ProofState says how far the proof is that nothing of a deleted cluster is left.
 type ProofState string
 
@@ -68,8 +56,8 @@ type Proof struct {
 	NextAt    time.Time `json:"next_check_at,omitzero" doc:"When the account is checked again, at the latest; left out once it is proven"`
 }
 
-// of works out where the proof of a cluster is.
-func (p Proof) of(c Cluster) Proof {
+// Of works out where the proof of a cluster is.
+func (p Proof) Of(c Cluster) Proof {
 	switch {
 	case c.DeletedAt.IsZero():
 		return Proof{}
@@ -81,53 +69,6 @@ func (p Proof) of(c Cluster) Proof {
 		p.State, p.NextAt = ProofFailed, p.CheckedAt.Add(ProofGap)
 	}
 	return p
-}
-
-// Receipt is what a cluster has had at its provider, and what that cost. Of a cluster that is gone it is final once Proof
-// has a time.
-type Receipt struct {
-	Cluster   string        `json:"cluster"`
-	Name      string        `json:"name"`
-	Owner     string        `json:"owner"`
-	Provider  string        `json:"provider"`
-	Status    ClusterStatus `json:"status"`
-	CreatedAt time.Time     `json:"created_at"`
-	DeletedAt time.Time     `json:"deleted_at,omitzero"`
-	AsOf      time.Time     `json:"as_of"` // what still stands is counted until here
-	Lines     []ReceiptLine `json:"resources"`
-	Left      int           `json:"left"` // resources that are not proven to be gone
-	Lifetime  time.Duration `json:"lifetime"`
-	Cost      float64       `json:"cost"`
-	Unpriced  int           `json:"unpriced,omitempty"` // resources whose price is not known, counted as free
-	Proof     Proof         `json:"proof"`
-}
-
-// Unproven tells that the cluster is deleted and that it isn't proven yet that nothing is left.
-func (r Receipt) Unproven() bool { return !r.DeletedAt.IsZero() && r.Proof.At.IsZero() }
-
-// ProofWords says how far the proof is; nothing while the cluster isn't deleted.
-func (r Receipt) ProofWords() string {
-	p := r.Proof
-	next := "as soon as a server is ready"
-	if p.NextAt.After(r.AsOf) {
-		next = "by " + p.NextAt.UTC().Format(time.TimeOnly) + " UTC"
-	}
-	switch p.State {
-	case ProofProven:
-		return fmt.Sprintf("Proven %s UTC: %s", p.At.UTC().Format(time.DateTime), p.How)
-	case ProofPending:
-		return fmt.Sprintf("Proof pending: provider %s will be checked for machines left over %s.", r.Provider, next)
-	case ProofFailed:
-		return fmt.Sprintf("Proof pending: %s. Last checked %s UTC; will be checked again %s.", strings.TrimRight(p.How, ". "), p.CheckedAt.UTC().Format(time.DateTime), next)
-	}
-	return ""
-}
-
-// ReceiptLine is one resource of a receipt.
-type ReceiptLine struct {
-	Resource
-	Lifetime time.Duration `json:"lifetime"`
-	Cost     float64       `json:"cost"`
 }
 
 // ReceiptStore keeps what was made at providers.
@@ -145,46 +86,4 @@ type ReceiptStore interface {
 	Unproven(ctx context.Context, limit int) ([]Cluster, error)
 	// SetProof keeps a proof, or why there is none yet.
 	SetProof(ctx context.Context, tenant, cluster string, p Proof, asked time.Time) error
-}
-
-// Receipt gives what the cluster has had at its provider, and what that cost.
-func (a *App) Receipt(ctx context.Context, actor Actor, cluster string) (Receipt, error) {
-	c, err := a.look(ctx, actor, "Receipt", cluster)
-	if err != nil {
-		return Receipt{}, err
-	}
-	all, err := a.Store.Resources(ctx, actor.Tenant, c.ID)
-	if err != nil {
-		return Receipt{}, err
-	}
-	proof, err := a.Store.Proof(ctx, actor.Tenant, c.ID)
-	if err != nil {
-		return Receipt{}, err
-	}
-	return NewReceipt(c, all, proof, a.Now()), nil
-}
-
-// NewReceipt adds up what was made for a cluster.
-func NewReceipt(c Cluster, all []Resource, p Proof, now time.Time) Receipt {
-	r := Receipt{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Provider: c.Provider, Status: c.Status, CreatedAt: c.CreatedAt,
-		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}, Proof: p.of(c)}
-	for _, x := range all {
-		end := x.GoneAt
-		if end.IsZero() {
-			end = now
-			r.Left++
-		}
-		l := ReceiptLine{Resource: x, Lifetime: max(end.Sub(x.MadeAt), 0)}
-		l.Cost = l.Lifetime.Hours() * x.Price
-		if x.Price == 0 {
-			r.Unpriced++
-		}
-		r.Lines = append(r.Lines, l)
-		r.Lifetime += l.Lifetime
-		r.Cost += l.Cost
-	}
-	slices.SortStableFunc(r.Lines, func(x, y ReceiptLine) int {
-		return cmp.Or(cmp.Compare(NodeNumber(x.Node), NodeNumber(y.Node)), x.MadeAt.Compare(y.MadeAt), cmp.Compare(x.ID, y.ID))
-	})
-	return r
 }

@@ -126,8 +126,8 @@ type Kept struct {
 	Offer     *Kept      `json:"offer,omitempty"` // the same of an offer
 }
 
-// seal is the digest of what was kept, without an offer. It is hex, 64 digits.
-func (k Kept) seal() string {
+// Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
+func (k Kept) Seal() string {
 	k.Offer = nil
 	b, err := json.Marshal(k)
 	if err != nil {

@@ -50,7 +50,7 @@ type RequestOutcome struct {
 // Bounds of a review.
 const (
 	offerTime   = 24 * time.Hour // an offer stands at least so long
-	mostReason  = 1000           // bytes
+	MostReason  = 1000           // bytes
 	leastGlass  = 10             // letters that breaking the glass must be worth
 	leastReason = 3
 )
@@ -65,7 +65,7 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 		}
 		return o, &Error{Code: EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is %s already.", r.ID, r.Status), Hint: "Look at it again."}
 	}
-	if len(m.Reason) > mostReason {
+	if len(m.Reason) > MostReason {
 		return o, &Error{Code: ETooLarge, Field: "reason", Message: "The reason is longer than 1000 bytes.", Hint: "Say it more shortly."}
 	}
 	switch m.Act {
@@ -100,21 +100,21 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 // mayReview tells whether somebody may say something to a request that waits at all.
 func (r Request) mayReview(a Actor) error {
 	if r.Requester == a.Name() {
-		return &Error{Code: EForbidden, Reason: "own_request", Message: "Nobody approves what he asked for himself.", Hint: "Ask somebody else who may: " + r.approvers() + "."}
+		return &Error{Code: EForbidden, Reason: "own_request", Message: "Nobody approves what he asked for himself.", Hint: "Ask somebody else who may: " + r.Approvers() + "."}
 	}
 	if !slices.ContainsFunc(r.Needs, func(n Need) bool { return n.fits(a) }) {
-		return &Error{Code: EForbidden, Reason: "not_approver", Message: "This request does not wait for you.", Hint: "It waits for " + r.approvers() + "."}
+		return &Error{Code: EForbidden, Reason: "not_approver", Message: "This request does not wait for you.", Hint: "It waits for " + r.Approvers() + "."}
 	}
 	for _, v := range r.Reviews {
 		if v.Round == r.Round && v.Who == a.Name() {
-			return &Error{Code: EConflict, Reason: "reviewed", Message: "You have said something to this request already.", Hint: "Somebody else has to go on: " + r.approvers() + "."}
+			return &Error{Code: EConflict, Reason: "reviewed", Message: "You have said something to this request already.", Hint: "Somebody else has to go on: " + r.Approvers() + "."}
 		}
 	}
 	return nil
 }
 
-// approvers says who has to approve yet.
-func (r Request) approvers() string {
+// Approvers says who has to approve yet.
+func (r Request) Approvers() string {
 	var all []string
 	for _, n := range r.want() {
 		all = append(all, n.missing())
@@ -146,7 +146,7 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 		return o, &Error{Code: EInvalid, Field: "reason", Message: r.Requester + " wants to know why.", Hint: "Give a reason."}
 	}
 	if high && m.Act != RequestDeny {
-		if err := m.Who.mustBeFresh(m.Now, freshForApproval); err != nil {
+		if err := m.Who.MustBeFresh(m.Now, freshForApproval); err != nil {
 			return o, err
 		}
 	}
@@ -191,7 +191,7 @@ func (r *Request) count() {
 func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
 	switch {
 	case r.Status != RequestOffered || r.Offer == nil:
-		return o, &Error{Code: EConflict, Reason: "not_offered", Message: "There is no offer to confirm.", Hint: "The request waits for " + r.approvers() + "."}
+		return o, &Error{Code: EConflict, Reason: "not_offered", Message: "There is no offer to confirm.", Hint: "The request waits for " + r.Approvers() + "."}
 	case m.Who.Name() != r.Requester:
 		return o, &Error{Code: EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who asked, can take the offer."}
 	}
@@ -240,7 +240,7 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 	if err := r.shown(m.PlanHash, r.Terms, true); err != nil {
 		return o, err
 	}
-	if err := m.Who.mustBeFresh(m.Now, freshForApproval); err != nil {
+	if err := m.Who.MustBeFresh(m.Now, freshForApproval); err != nil {
 		return o, err
 	}
 	r.Reviews = append(r.Reviews, Review{Who: m.Who.Name(), At: m.Now, Verdict: VerdictBreak, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash})

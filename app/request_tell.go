@@ -14,13 +14,13 @@ func (r Request) path() string { return "/requests/" + strconv.FormatInt(r.ID, 1
 // Title says what is asked for: `web: 3 nodes of template shop`.
 func (r Request) Title() string {
 	if a := r.Terms.Amended; a != nil {
-		return firstOf(r.Facts.Name, r.Cluster) + ": " + a.Title
+		return FirstOf(r.Facts.Name, r.Cluster) + ": " + a.Title
 	}
-	name := firstOf(r.Asked.Name, "a cluster")
-	return fmt.Sprintf("%s: %s of template %s", name, count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
+	name := FirstOf(r.Asked.Name, "a cluster")
+	return fmt.Sprintf("%s: %s of template %s", name, Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
 }
 
-func count(n int, what string) string {
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -64,7 +64,7 @@ func (r Request) groups() (all []string) {
 
 // toApprovers asks them to decide.
 func (r Request) toApprovers(at time.Time, title string, groups []string) Notice {
-	n := r.notice(NoticeApproval, at, title, fmt.Sprintf("%s asks for %s (%s). It waits for %s.", r.Requester, r.Title(), r.Terms.price(), r.approvers()))
+	n := r.notice(NoticeApproval, at, title, fmt.Sprintf("%s asks for %s (%s). It waits for %s.", r.Requester, r.Title(), r.Terms.price(), r.Approvers()))
 	n.Groups, n.Action, n.ActionName = groups, r.path(), "Decide"
 	return n
 }
@@ -85,13 +85,13 @@ func (r Request) tellReview(m RequestMove) []Notice {
 		return []Notice{r.toRequester(m.Now, "Denied: "+r.Title(), fmt.Sprintf("%s denied it: %s", who, m.Reason))}
 	case m.Act == RequestOffer:
 		n := r.toRequester(m.Now, "An offer for your request: "+r.Title(),
-			fmt.Sprintf("%s would approve %s, lease %s (%s): %s", who, count(r.Offer.Layout.Size(), "node"), leaseWords(r.Offer.Lease), r.Offer.price(), m.Reason))
+			fmt.Sprintf("%s would approve %s, lease %s (%s): %s", who, Count(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
 		n.Action, n.ActionName = r.path(), "Confirm"
 		return []Notice{n}
 	case len(r.want()) == 0:
 		return []Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved it, and it runs now. %s", who, m.Reason)))}
 	}
-	return []Notice{r.toRequester(m.Now, "One approval more: "+r.Title(), fmt.Sprintf("%s approved it. It still waits for %s.", who, r.approvers()))}
+	return []Notice{r.toRequester(m.Now, "One approval more: "+r.Title(), fmt.Sprintf("%s approved it. It still waits for %s.", who, r.Approvers()))}
 }
 
 func (r Request) tellConfirm(m RequestMove, run bool) []Notice {
@@ -107,7 +107,7 @@ func (r Request) tellWithdrawn(m RequestMove) []Notice {
 
 func (r Request) tellBroken(m RequestMove) []Notice {
 	n := r.notice(NoticeAlarm, m.Now, "Somebody broke the glass: "+r.Title(),
-		fmt.Sprintf("%s let it run without the approvals that it waited for (%s): %s", m.Who.Name(), r.approvers(), m.Reason))
+		fmt.Sprintf("%s let it run without the approvals that it waited for (%s): %s", m.Who.Name(), r.Approvers(), m.Reason))
 	n.Users, n.Groups = []string{r.Requester}, r.groups()
 	return []Notice{n}
 }
@@ -128,7 +128,7 @@ func (r Request) tellEscalated(n Need, now time.Time) Notice {
 	return r.toApprovers(now, "Nobody has decided yet: "+r.Title(), []string{n.EscalateTo})
 }
 
-func leaseWords(d time.Duration) string {
+func LeaseText(d time.Duration) string {
 	if d == 0 {
 		return "for ever"
 	}

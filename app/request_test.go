@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/operation"
+	"muster/app/policy"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
@@ -35,7 +38,7 @@ func (testKeys) NewKey(string) ([]byte, string, error) {
 // bureau is an app with solver, planner and policies on a store on disk.
 type bureau struct {
 	testing.TB
-	app     *app.App
+	app     *appall.App
 	store   *store.Store
 	clock   *apptest.Clock
 	catalog *app.Catalog
@@ -64,7 +67,7 @@ func newBureau(t testing.TB) *bureau {
 		}
 	}
 	b.store, b.catalog = s, c
-	b.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: testKeys{}, Policies: cel.New(),
+	b.app = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: testKeys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return b.catalog }, Now: b.clock.Now})
 	return b
 }
@@ -73,7 +76,7 @@ func (b *bureau) actor(name string, role app.Role, groups ...string) app.Actor {
 	return app.Actor{Tenant: app.DefaultTenant, User: name, Role: role, Groups: groups, ProvenAt: b.clock.Now(), Via: app.ViaPortal}
 }
 
-func (b *bureau) rules(all ...app.Policy) {
+func (b *bureau) rules(all ...policy.Policy) {
 	b.Helper()
 	for _, p := range all {
 		p.Version = 0
@@ -107,7 +110,7 @@ func (b *bureau) wait(who app.Actor, name string, size int) app.Request {
 }
 
 func (b *bureau) approve(who app.Actor, r app.Request) (app.Request, error) {
-	return b.app.Review(b.Context(), who, r.ID, app.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: r.Terms.PlanHash})
+	return b.app.Review(b.Context(), who, r.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: r.Terms.PlanHash})
 }
 
 func (b *bureau) clusters() int {
@@ -164,7 +167,7 @@ func wantReason(t *testing.T, err error, reason string) {
 	}
 }
 
-var fourEyes = app.Policy{Name: "four-eyes", Order: 20, Enabled: true, When: "nodes > 3", Effect: app.PolicyApprove, Reason: "${nodes} nodes are many.",
+var fourEyes = policy.Policy{Name: "four-eyes", Order: 20, Enabled: true, When: "nodes > 3", Effect: policy.PolicyApprove, Reason: "${nodes} nodes are many.",
 	Approval: &app.Approval{Count: 2, Group: "finance"}}
 
 func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
@@ -189,7 +192,7 @@ func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
 
 func TestARefusalSaysWhyAndIsKept(t *testing.T) {
 	b := newBureau(t)
-	b.rules(app.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 10", Effect: app.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."})
+	b.rules(policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 10", Effect: policy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."})
 	ada := b.actor("ada", app.RoleUser)
 	p, err := b.app.Preview(t.Context(), ada, asks("web", 12, 0))
 	if err != nil || p.Decision == nil || p.Decision.Outcome != app.OutcomeRefuse || p.Decision.Reason != "At most 10 nodes; you asked for 12." {
@@ -208,7 +211,7 @@ func TestARefusalSaysWhyAndIsKept(t *testing.T) {
 
 func TestALeaseThatIsCappedIsToldWithItsReason(t *testing.T) {
 	b := newBureau(t)
-	b.rules(app.Policy{Name: "short", Order: 1, Enabled: true, When: `!("ops" in groups)`, Effect: app.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "Only ops keep things longer."})
+	b.rules(policy.Policy{Name: "short", Order: 1, Enabled: true, When: `!("ops" in groups)`, Effect: policy.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "Only ops keep things longer."})
 	ada := b.actor("ada", app.RoleUser)
 	p, err := b.app.Preview(t.Context(), ada, asks("web", 2, 0))
 	if err != nil || p.Lease != 4*time.Hour || p.Cost != 4 || p.Decision == nil || len(p.Decision.Changes) != 1 {
@@ -283,7 +286,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 
 // changedKept changes kept requests as an attacker who has the keys could.
 type changedKept struct {
-	app.Store
+	appall.Store
 	old, new string
 }
 
@@ -302,9 +305,9 @@ func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (
 func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 	keeps := func(old, with string) func(*bureau, int64) {
 		return func(b *bureau, _ int64) {
-			deps := b.app.Deps
+			deps := b.app.Given
 			deps.Store = changedKept{deps.Store, old, with}
-			b.app = app.New(deps)
+			b.app = appall.New(deps)
 		}
 	}
 	for name, change := range map[string]func(b *bureau, id int64){
@@ -365,31 +368,31 @@ func TestNothingIsMadeForSomebodyWhoIsGone(t *testing.T) {
 	b.sql(`DELETE FROM users WHERE name = 'ada'`)
 	_, err := b.approve(b.actor("bob", app.RoleUser, "finance"), r)
 	wantReason(t, err, "requester_gone")
-	if _, err := b.app.Review(t.Context(), b.actor("bob", app.RoleUser, "finance"), r.ID, app.ReviewRequest{Verdict: app.VerdictDeny, Reason: "she has left"}); err != nil {
+	if _, err := b.app.Review(t.Context(), b.actor("bob", app.RoleUser, "finance"), r.ID, operation.ReviewRequest{Verdict: app.VerdictDeny, Reason: "she has left"}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	b := newBureau(t)
-	b.rules(fourEyes, app.Policy{Name: "least", Order: 1, Enabled: true, When: "nodes < 2", Effect: app.PolicyRefuse, Reason: "At least two."})
+	b.rules(fourEyes, policy.Policy{Name: "least", Order: 1, Enabled: true, When: "nodes < 2", Effect: policy.PolicyRefuse, Reason: "At least two."})
 	ada, bob, cy := b.actor("ada", app.RoleUser), b.actor("bob", app.RoleUser, "finance"), b.actor("cy", app.RoleUser, "finance")
 	r := b.wait(ada, "web", 8)
-	offer := func(c app.Conditions) (app.Request, error) {
-		return b.app.Review(t.Context(), bob, r.ID, app.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less will do", Conditions: c})
+	offer := func(c operation.Conditions) (app.Request, error) {
+		return b.app.Review(t.Context(), bob, r.ID, operation.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less will do", Conditions: c})
 	}
-	for name, c := range map[string]app.Conditions{"none": {}, "more nodes": {Size: 9}, "a longer lease": {Lease: 9 * time.Hour}, "as it is": {Size: 8}, "less than nothing": {Size: -1}} {
+	for name, c := range map[string]operation.Conditions{"none": {}, "more nodes": {Size: 9}, "a longer lease": {Lease: 9 * time.Hour}, "as it is": {Size: 8}, "less than nothing": {Size: -1}} {
 		if _, err := offer(c); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := offer(app.Conditions{Size: 1}); app.AsError(err).Reason != "policy" {
+	if _, err := offer(operation.Conditions{Size: 1}); app.AsError(err).Reason != "policy" {
 		t.Errorf("an offer that policies refuse: %v", err)
 	}
-	if _, err := offer(app.Conditions{Size: 51}); app.CodeOf(err) != app.EInvalid {
+	if _, err := offer(operation.Conditions{Size: 51}); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("more than there may be: %v", err)
 	}
-	offered, err := offer(app.Conditions{Size: 5, Lease: 2 * time.Hour})
+	offered, err := offer(operation.Conditions{Size: 5, Lease: 2 * time.Hour})
 	if err != nil || offered.Status != app.RequestOffered || offered.Offer.Layout.Size() != 5 || offered.Offer.Cost != 5 || offered.Offer.PlanHash == r.Terms.PlanHash {
 		t.Fatalf("offered: %+v, %v", offered, err)
 	}
@@ -503,7 +506,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 					var err error
 					switch {
 					case r.ID%5 == 0 && p == 1:
-						_, err = b.app.Review(t.Context(), who, r.ID, app.ReviewRequest{Verdict: app.VerdictDeny, Reason: "too dear", PlanHash: r.Terms.PlanHash})
+						_, err = b.app.Review(t.Context(), who, r.ID, operation.ReviewRequest{Verdict: app.VerdictDeny, Reason: "too dear", PlanHash: r.Terms.PlanHash})
 					default:
 						_, err = b.approve(who, r)
 					}
@@ -550,10 +553,10 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	for i := range 6 {
 		b.ask(ada, asks(fmt.Sprintf("web%d", i), i+1, time.Hour))
 	}
-	draft := app.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: app.PolicyRefuse, Reason: "Too many."}
+	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.PolicyRefuse, Reason: "Too many."}
 	admin := b.actor("boss", app.RoleAdmin)
 	made := app.Facts{User: "eve", Nodes: 9}
-	trial, err := b.app.TryPolicy(t.Context(), admin, app.Try{Policy: draft, Facts: &made})
+	trial, err := b.app.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
 	if err != nil || trial.Looked != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Words() != "accept" || trial.Cases[0].New.Words() != "refuse: Too many." {
 		t.Fatalf("%+v, %v", trial, err)
 	}
@@ -561,14 +564,14 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 		t.Errorf("the one that was made up: %+v, then %+v", trial.Now, trial.Then)
 	}
 	b.rules(draft)
-	if trial, err = b.app.TryPolicy(t.Context(), admin, app.Try{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
+	if trial, err = b.app.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
 		t.Errorf("without it: %+v, %v", trial, err)
 	}
 	draft.When = "nodes >"
-	if _, err = b.app.TryPolicy(t.Context(), admin, app.Try{Policy: draft}); app.AsError(err).Field != "when" {
+	if _, err = b.app.TryPolicy(t.Context(), admin, policy.Try{Policy: draft}); app.AsError(err).Field != "when" {
 		t.Errorf("half an expression: %v", err)
 	}
-	if _, err = b.app.TryPolicy(t.Context(), ada, app.Try{Policy: draft}); app.CodeOf(err) != app.EForbidden {
+	if _, err = b.app.TryPolicy(t.Context(), ada, policy.Try{Policy: draft}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a user tries: %v", err)
 	}
 }
@@ -576,7 +579,7 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 func TestPoliciesKeepTheirVersions(t *testing.T) {
 	b := newBureau(t)
 	admin := b.actor("boss", app.RoleAdmin)
-	save := func(p app.Policy) (app.Policy, error) { return b.app.SavePolicy(t.Context(), admin, p) }
+	save := func(p policy.Policy) (policy.Policy, error) { return b.app.SavePolicy(t.Context(), admin, p) }
 	one, err := save(fourEyes)
 	if err != nil || one.Version != 1 || one.SavedBy != "boss" {
 		t.Fatalf("%+v, %v", one, err)
@@ -605,17 +608,17 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 	if err != nil || len(all) != 4 || !all[1].Deleted || all[2].When != "nodes > 5" || all[3].When != "nodes > 3" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	for name, p := range map[string]app.Policy{
-		"name":                  {Name: "Not So", When: "true", Effect: app.PolicyAllow},
-		"when":                  {Name: "a", Effect: app.PolicyAllow},
+	for name, p := range map[string]policy.Policy{
+		"name":                  {Name: "Not So", When: "true", Effect: policy.PolicyAllow},
+		"when":                  {Name: "a", Effect: policy.PolicyAllow},
 		"effect":                {Name: "a", When: "true", Effect: "bless"},
-		"reason":                {Name: "a", When: "true", Effect: app.PolicyRefuse},
-		"lease_cap":             {Name: "a", When: "true", Effect: app.PolicyRewrite},
-		"approval":              {Name: "a", When: "true", Effect: app.PolicyApprove},
-		"approval.count":        {Name: "a", When: "true", Effect: app.PolicyApprove, Approval: &app.Approval{}},
-		"approval.role":         {Name: "a", When: "true", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, Role: app.RoleViewer}},
-		"approval.escalate_to":  {Name: "a", When: "true", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, EscalateAfter: time.Hour}},
-		"approval.expire_after": {Name: "a", When: "true", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, ExpireAfter: time.Second}},
+		"reason":                {Name: "a", When: "true", Effect: policy.PolicyRefuse},
+		"lease_cap":             {Name: "a", When: "true", Effect: policy.PolicyRewrite},
+		"approval":              {Name: "a", When: "true", Effect: policy.PolicyApprove},
+		"approval.count":        {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{}},
+		"approval.role":         {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Role: app.RoleViewer}},
+		"approval.escalate_to":  {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, EscalateAfter: time.Hour}},
+		"approval.expire_after": {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, ExpireAfter: time.Second}},
 	} {
 		if _, err := save(p); app.AsError(err).Field != name {
 			t.Errorf("%s: %v", name, err)
@@ -633,7 +636,7 @@ func TestWeekdaysGoByTheTenantsZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	hour := b.clock.Now().In(must(time.LoadLocation("Pacific/Kiritimati"))).Hour()
-	b.rules(app.Policy{Name: "now", Order: 1, Enabled: true, When: fmt.Sprintf(`hour == %d`, hour), Effect: app.PolicyRefuse, Reason: "Not at ${hour}."})
+	b.rules(policy.Policy{Name: "now", Order: 1, Enabled: true, When: fmt.Sprintf(`hour == %d`, hour), Effect: policy.PolicyRefuse, Reason: "Not at ${hour}."})
 	if _, err := b.app.Ask(t.Context(), admin, asks("web", 1, 0)); app.AsError(err).Reason != "policy" {
 		t.Errorf("%v", err)
 	}

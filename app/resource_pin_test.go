@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/resource"
 )
 
 // kitchen is a farm whose "web" and "cache" are set up by chef-solo, without naming what they need.
 func newKitchen(t *testing.T) *farm {
 	f := newFarm(t)
-	f.app.ResourceKinds = []app.ResourceTypes{{Family: app.ForAutomator, Member: "chef-solo", Types: []app.ResourceType{
-		{Name: "cookbooks", Format: app.FormatArchive, Common: true}, {Name: "roles", Format: app.FormatFile, Common: true}, {Name: "notes", Format: app.FormatFile}}}}
+	f.app.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []app.ResourceType{
+		{Name: "cookbooks", Format: resource.FormatArchive, Common: true}, {Name: "roles", Format: resource.FormatFile, Common: true}, {Name: "notes", Format: resource.FormatFile}}}}
 	f.cook("web")
 	f.cook("cache")
 	return f
@@ -39,17 +40,17 @@ func (f *farm) use(resources ...string) {
 	for _, r := range resources {
 		kind, name, _ := strings.Cut(r, "/")
 		f.made++
-		b := app.Blob{Hash: fmt.Sprintf("%064x", f.made), Size: 1}
+		b := resource.Blob{Hash: fmt.Sprintf("%064x", f.made), Size: 1}
 		blob, err := f.store.AnnounceBlob(f.Context(), who.Tenant, b, 0, f.clock.Now())
 		if err != nil {
 			f.Fatal(err)
 		}
-		id := app.ResourceID{Family: app.ForAutomator, Member: "chef-solo", Type: kind, Name: name}
-		if _, _, err := f.store.AddResourceVersion(f.Context(), who, app.ResourcePush{ResourceID: id, Format: app.FormatArchive, Stage: true}, b, blob, f.clock.Now()); err != nil {
+		id := resource.ResourceID{Family: resource.ForAutomator, Member: "chef-solo", Type: kind, Name: name}
+		if _, _, err := f.store.AddResourceVersion(f.Context(), who, resource.ResourcePush{ResourceID: id, Format: resource.FormatArchive, Stage: true}, b, blob, f.clock.Now()); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if _, err := f.store.SyncResources(f.Context(), who, app.ResourceFilter{}, false, f.clock.Now()); err != nil {
+	if _, err := f.store.SyncResources(f.Context(), who, resource.ResourceFilter{}, false, f.clock.Now()); err != nil {
 		f.Fatal(err)
 	}
 }

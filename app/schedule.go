@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -41,11 +40,11 @@ type ClusterSchedule struct {
 
 // Bounds of schedules.
 const (
-	nextShown     = 6
+	NextShown     = 6
 	mostCronText  = 100
 	leastInterval = 10 * time.Minute // between two times of the same kind
-	scheduleGrace = time.Hour        // what is later than that is left out
-	scheduleAgain = time.Minute      // between tries while something else is under way
+	ScheduleGrace = time.Hour        // what is later than that is left out
+	ScheduleAgain = time.Minute      // between tries while something else is under way
 )
 
 // cronFields reads the five fields. The parser is robfig/cron's, the one that nearly everything in Go uses, for its reading of lists, steps, ranges and
@@ -205,101 +204,16 @@ type ScheduleStore interface {
 	MoveSchedule(ctx context.Context, d ScheduleDue, until, due time.Time, n Notice) (bool, error)
 }
 
-// Schedule gives when a cluster goes to sleep and wakes.
-func (a *App) Schedule(ctx context.Context, actor Actor, cluster string) (ClusterSchedule, error) {
-	c, err := a.look(ctx, actor, "Schedule", cluster)
-	if err != nil {
-		return ClusterSchedule{}, err
-	}
-	s, err := a.Store.ClusterSchedule(ctx, c.Tenant, c.ID)
-	s.Cluster, s.Next = c.ID, []ScheduledTime{}
-	if err == nil && c.Status != ClusterDeleted {
-		s.Next = s.Schedule.Next(a.Now(), nextShown)
-	}
-	return s, err
-}
-
-// SetSchedule says when a cluster goes to sleep and wakes from now on; an empty schedule takes it away. It is carried out as the user
-// "schedule", as SleepCluster and WakeCluster do, and policies are asked each time. They are asked now, too, about the next sleep and
-// the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried again for an hour, and then left out
-// and told, as is what nobody was there to do in time.
-func (a *App) SetSchedule(ctx context.Context, actor Actor, cluster string, s Schedule) (ClusterSchedule, error) {
-	c, err := a.look(ctx, actor, "SetSchedule", cluster)
-	if err != nil {
-		return ClusterSchedule{}, err
-	}
-	if err := actor.mayChange("SetSchedule", c); err != nil {
-		return ClusterSchedule{}, err
-	}
-	if c.Status == ClusterDeleted {
-		return ClusterSchedule{}, Errorf(EConflict, "Cluster %q is gone.", c.Name)
-	}
-	s = Schedule{Sleep: strings.TrimSpace(s.Sleep), Wake: strings.TrimSpace(s.Wake), Zone: strings.TrimSpace(s.Zone)}
-	now, change := a.Now(), ScheduleChange{Tenant: c.Tenant, Cluster: c.ID, Schedule: s, Who: actor, Now: a.Now()}
-	if s.None() {
-		change.Schedule = Schedule{}
-	} else {
-		if err := s.Check(now); err != nil {
-			return ClusterSchedule{}, err
-		}
-		if err := a.checkSleeps(ctx, c); err != nil {
-			return ClusterSchedule{}, err
-		}
-		if err := a.allowsSchedule(ctx, actor, c, s, now); err != nil {
-			return ClusterSchedule{}, err
-		}
-		change.Due = s.soonest(now)
-	}
-	if err := a.Store.SetSchedule(ctx, change); err != nil {
-		return ClusterSchedule{}, err
-	}
-	return a.Schedule(ctx, actor, c.ID)
-}
-
-// allowsSchedule asks policies about the next time of each kind. Approvals are asked for when the time has come.
-func (a *App) allowsSchedule(ctx context.Context, actor Actor, c Cluster, s Schedule, now time.Time) error {
-	policies, err := a.Store.Policies(ctx, c.Tenant)
-	if err != nil || len(policies) == 0 {
-		return err
-	}
-	for _, kind := range []OperationKind{OperationSleep, OperationWake} {
-		at := s.After(kind, now)
-		if at.IsZero() {
-			continue
-		}
-		d, err := a.drawPower(ctx, c, kind, nil)
-		if err != nil {
-			return err
-		}
-		if d.facts, err = a.amendFacts(ctx, actor, d); err != nil {
-			return err
-		}
-		d.facts.Now = at
-		if d.decision = Decide(ctx, a.Policies, policies, d.facts); d.decision.Outcome != OutcomeRefuse {
-			continue
-		}
-		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("It was asked for by a schedule, first at %s.", moment(at)))
-		q := d.request(actor)
-		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = RequestRefused, now, now, d.decision.Reason
-		kept, err := a.Store.KeepRequest(ctx, q)
-		if err != nil {
-			return err
-		}
-		return refusedBy(d.decision, kept.ID)
-	}
-	return nil
-}
-
-func (s Schedule) soonest(t time.Time) time.Time {
+func (s Schedule) Soonest(t time.Time) time.Time {
 	if list := s.Next(t, 1); len(list) > 0 {
 		return list[0].At
 	}
 	return time.Time{}
 }
 
-// latest gives what came last after one moment and by another, and when; "" for nothing. Of several that were missed only the last
+// Latest gives what came last after one moment and by another, and when; "" for nothing. Of several that were missed only the last
 // one makes a difference.
-func (s Schedule) latest(after, by time.Time) (kind OperationKind, at time.Time) {
+func (s Schedule) Latest(after, by time.Time) (kind OperationKind, at time.Time) {
 	for _, k := range []OperationKind{OperationSleep, OperationWake} {
 		from := after
 		if far := by.Add(-48 * time.Hour); from.Before(far) {
@@ -314,73 +228,17 @@ func (s Schedule) latest(after, by time.Time) (kind OperationKind, at time.Time)
 	return kind, at
 }
 
-// scheduler is whose name stands at what is done by a schedule.
-const scheduler = "schedule"
-
-// RunSchedules puts to sleep and wakes what is due, of all tenants. It gives how many it began. Several servers may call it at the
-// same time: a cluster has one operation at a time, and one that sleeps already is left as it is.
-func (a *App) RunSchedules(ctx context.Context) (begun int, err error) {
-	now := a.Now()
-	due, err := a.Store.DueSchedules(ctx, now, tidyAtOnce)
-	if err != nil {
-		return 0, err
-	}
-	var errs []error
-	for _, d := range due {
-		did, err := a.runSchedule(ctx, d, now)
-		if did {
-			begun++
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("schedule of %s: %w", d.Cluster.ID, err))
-		}
-	}
-	return begun, errors.Join(errs...)
-}
-
-func (a *App) runSchedule(ctx context.Context, d ScheduleDue, now time.Time) (did bool, err error) {
-	kind, at := d.Schedule.latest(d.Since, now)
-	over := func(n Notice) error {
-		_, err := a.Store.MoveSchedule(ctx, d, now, d.Schedule.soonest(now), n)
-		return err
-	}
-	if kind == "" {
-		return false, over(Notice{})
-	}
-	if now.Sub(at) > scheduleGrace {
-		return false, over(d.missed(kind, at, now, "Nobody was there to do it, or something else was under way for an hour."))
-	}
-	answer, err := a.power(ctx, system(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
-	e := AsError(err)
-	switch {
-	case err == nil && answer.Request != nil:
-		return false, over(d.missed(kind, at, now, fmt.Sprintf("It waits for approvals: request %d.", answer.Request.ID)))
-	case err == nil:
-		return true, over(Notice{})
-	case e.Code == EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "cluster_pending"),
-		e.Code == ETransient, e.Code == ETimeout, e.Code == ECancelled:
-		if now.Add(scheduleAgain).Sub(at) > scheduleGrace {
-			return false, over(d.missed(kind, at, now, e.Advised()))
-		}
-		_, err := a.Store.MoveSchedule(ctx, d, d.Since, now.Add(scheduleAgain), Notice{})
-		return false, err
-	case e.Code == EInternal:
-		return false, err
-	}
-	return false, over(d.missed(kind, at, now, e.Advised()))
-}
-
-// missed is what people are told of something that was not done.
-func (d ScheduleDue) missed(kind OperationKind, at, now time.Time, why string) Notice {
+// Missed is what people are told of something that was not done.
+func (d ScheduleDue) Missed(kind OperationKind, at, now time.Time, why string) Notice {
 	c := d.Cluster
 	verb := map[OperationKind]string{OperationSleep: "go to sleep", OperationWake: "wake"}[kind]
 	return Notice{At: now, Tenant: c.Tenant, Kind: NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s by its schedule.", c.Name, verb),
-		Text: fmt.Sprintf("It was to at %s. %s The next time is %s.", moment(at), why, nextWords(d.Schedule, now)), Path: "/clusters/" + c.ID}
+		Text: fmt.Sprintf("It was to at %s. %s The next time is %s.", Moment(at), why, nextWords(d.Schedule, now)), Path: "/clusters/" + c.ID}
 }
 
 func nextWords(s Schedule, now time.Time) string {
 	for _, t := range s.Next(now, 1) {
-		return moment(t.At) + " (" + string(t.Kind) + ")"
+		return Moment(t.At) + " (" + string(t.Kind) + ")"
 	}
 	return "never"
 }

@@ -94,7 +94,7 @@ func TestTheNextTimesTakeTurns(t *testing.T) {
 	if text := strings.Join(got, ", "); text != "sleep Fri 18:00, wake Mon 06:00, sleep Mon 18:00" {
 		t.Error(text)
 	}
-	kind, at := s.latest(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 18, 30, 0, 0, time.UTC))
+	kind, at := s.Latest(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 18, 30, 0, 0, time.UTC))
 	if kind != OperationSleep || at.UTC().Hour() != 18 {
 		t.Errorf("what was missed last is %s at %s", kind, at)
 	}

@@ -15,14 +15,14 @@ type ScriptFault struct {
 func CoverMacros(text string) string {
 	cover := func(s string) string { return strings.Repeat("x", len(s)) }
 	text = configReference.ReplaceAllStringFunc(text, cover)
-	parts, problem := splitMacros(text)
+	parts, problem := SplitMacros(text)
 	if problem != nil {
 		return text // which is reported where macros are checked
 	}
 	var b strings.Builder
 	for _, p := range parts {
-		if p.macro != nil {
-			b.WriteString(cover(p.macro.source))
+		if p.Macro != nil {
+			b.WriteString(cover(p.Macro.source))
 		} else {
 			b.WriteString(p.text)
 		}

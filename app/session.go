@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -12,8 +11,8 @@ import (
 const (
 	SessionIdle = 12 * time.Hour
 	SessionLife = 7 * 24 * time.Hour
-	sessionKept = 30 * 24 * time.Hour
-	mostShown   = 200 // sign-ins in one list
+	SessionKept = 30 * 24 * time.Hour
+	MostShown   = 200 // sign-ins in one list
 )
 
 // SignInHow says by what somebody proved who they are.
@@ -60,8 +59,8 @@ func (s Session) Ends() time.Time {
 	return s.At.Add(SessionLife)
 }
 
-// over says why a sign-in of an account does not count, or gives nil.
-func (s Session) over(u User, now time.Time) error {
+// Over says why a sign-in of an account does not count, or gives nil.
+func (s Session) Over(u User, now time.Time) error {
 	gone := func(reason, message string) error {
 		return &Error{Code: EUnauthorized, Reason: reason, Message: message, Hint: "Sign in again."}
 	}
@@ -70,28 +69,28 @@ func (s Session) over(u User, now time.Time) error {
 		return gone("revoked", "This sign-in was ended.")
 	case u.Tenant != s.Tenant || u.Name != s.User || u.CreatedAt.After(s.At):
 		return gone("account_gone", "The account of this sign-in is gone.")
-	case s.Mark != u.passwordMark():
+	case s.Mark != u.PasswordMark():
 		return gone("password_changed", "The password was changed.")
 	case s.How == ByPassword && u.SecondFactor && s.Second == "": // it began before there was one, or at a server that doesn't know of them
 		return gone(SecondFactorReason, "A second factor was added to this account.")
 	case !now.Before(s.Ends()):
 		return gone("expired", "You were signed out, since a sign-in does not hold for ever.")
 	}
-	_, err := u.atPortal()
+	_, err := u.AtPortal()
 	return err
 }
 
-// passwordMark tells one password from another without telling anything of either.
-func (u User) passwordMark() string {
+// PasswordMark tells one password from another without telling anything of either.
+func (u User) PasswordMark() string {
 	sum := sha256.Sum256([]byte("sign-in\x00" + u.PasswordHash))
 	return hex.EncodeToString(sum[:12])
 }
 
-// atPortal gives the actor that a person of this account is, who has signed in.
-func (u User) atPortal() (Actor, error) {
+// AtPortal gives the actor that a person of this account is, who has signed in.
+func (u User) AtPortal() (Actor, error) {
 	switch {
 	case u.Disabled():
-		return Actor{}, errDisabled()
+		return Actor{}, ErrDisabled()
 	case u.Role == RoleRobot:
 		return Actor{}, &Error{Code: EUnauthorized, Reason: "robot", Message: "Robots do not sign in.", Hint: "They use API tokens."}
 	}
@@ -101,86 +100,13 @@ func (u User) atPortal() (Actor, error) {
 	return a, nil
 }
 
-// SessionStore keeps sign-ins.
-type SessionStore interface {
-	// BeginSession writes a sign-in and the audit of it, drops old records, and gives its id.
-	BeginSession(ctx context.Context, s Session) (int64, error)
-	// Session gives a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
-	Session(ctx context.Context, id int64) (Session, User, error)
-	// SignIns gives the sign-ins of a user that began after a time, newest first, whether they count any more or not.
-	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]Session, error)
-	// SawSession notes that a sign-in, and so its user, was there.
-	SawSession(ctx context.Context, s Session, at time.Time) error
-	// ProveSession notes that a person has proved again who they are, in the sign-in that the actor asks from.
-	ProveSession(ctx context.Context, who Actor, id int64, at time.Time) error
-	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It gives how many were
-	// not ended already.
-	RevokeSessions(ctx context.Context, who Actor, user string, id, except int64, at time.Time) (int, error)
-	// SignedInFrom tells whether a user has signed in from an address after a time.
-	SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error)
-	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks go on with that mark.
-	ChangePassword(ctx context.Context, who Actor, session int64, hash, mark string, at time.Time) error
+// Session is a sign-in of an account that begins now.
+func (u User) Session(now time.Time, how SignInHow, v Visit) Session {
+	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.PasswordMark()}
 }
 
-// beginSession signs a person in, whose proof was accepted just now.
-func (a *App) beginSession(ctx context.Context, u User, how SignInHow, provider string, second FactorKind, v Visit) (Session, error) {
-	if _, err := u.atPortal(); err != nil {
-		return Session{}, err
-	}
-	s := u.session(a.Now(), how, v)
-	s.Provider, s.Second = provider, second
-	var err error
-	s.ID, err = a.Store.BeginSession(ctx, s)
-	return s, err
-}
-
-// session is a sign-in of an account that begins now.
-func (u User) session(now time.Time, how SignInHow, v Visit) Session {
-	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.passwordMark()}
-}
-
-// ActorOfSession gives who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
-// any more: revoked, expired, password_changed, disabled, account_gone.
-func (a *App) ActorOfSession(ctx context.Context, id int64, v Visit) (Actor, error) {
-	s, u, err := a.Store.Session(ctx, id)
-	if CodeOf(err) == ENotFound {
-		return Actor{}, &Error{Code: EUnauthorized, Reason: "account_gone", Message: "This sign-in is not known any more.", Hint: "Sign in again."}
-	}
-	if err != nil {
-		return Actor{}, err
-	}
-	now := a.Now()
-	if err := s.over(u, now); err != nil {
-		return Actor{}, err
-	}
-	if now.Sub(s.SeenAt) >= seenEvery && !v.Looking {
-		// That it cannot be noted keeps nobody from working, nor for long.
-		note, cancel := context.WithTimeout(ctx, time.Second)
-		_ = a.Store.SawSession(note, s, now)
-		cancel()
-	}
-	actor, err := u.atPortal()
-	actor.Session, actor.ProvenAt, actor.SeenAt, actor.From = strconv.FormatInt(s.ID, 10), s.ProvenAt, now, v.From
-	return actor, err
-}
-
-// SignOut ends a sign-in of which the browser has shown that it has it. One that is over already is success.
-func (a *App) SignOut(ctx context.Context, id int64) error {
-	s, u, err := a.Store.Session(ctx, id)
-	if CodeOf(err) == ENotFound {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	who := u.Actor()
-	who.Via, who.Session = ViaPortal, strconv.FormatInt(id, 10)
-	_, err = a.Store.RevokeSessions(ctx, who, s.User, id, 0, a.Now())
-	return err
-}
-
-// session gives the id of the sign-in that the actor asks from, or an error for actors that have none, such as tokens.
-func (a Actor) session() (int64, error) {
+// SessionID gives the id of the sign-in that the actor asks from, or an error for actors that have none, such as tokens.
+func (a Actor) SessionID() (int64, error) {
 	id, err := strconv.ParseInt(a.Session, 10, 64)
 	if err != nil || a.Token != "" {
 		return 0, &Error{Code: EForbidden, Reason: "sign_in", Message: "That takes somebody who has signed in at the portal.",
@@ -189,83 +115,18 @@ func (a Actor) session() (int64, error) {
 	return id, nil
 }
 
-// atHome is the actor in the tenant of its own account, wherever it acts.
-func (a Actor) atHome() Actor {
+// AtHome is the actor in the tenant of its own account, wherever it acts.
+func (a Actor) AtHome() Actor {
 	if a.Home != "" {
 		a.Tenant, a.Home = a.Home, ""
 	}
 	return a
 }
 
-// meaning gives the actor and the user meant: the one named, or the actor's own account where none is.
-func (a Actor) meaning(user string) (Actor, string) {
+// Meaning gives the actor and the user meant: the one named, or the actor's own account where none is.
+func (a Actor) Meaning(user string) (Actor, string) {
 	if user == "" {
-		return a.atHome(), a.User
+		return a.AtHome(), a.User
 	}
 	return a, user
-}
-
-// Sessions lists the sign-ins of a user that still count, newest first; the actor's own where user is "". Admins may see those
-// of any user of the tenant.
-func (a *App) Sessions(ctx context.Context, actor Actor, user string) ([]Session, error) {
-	actor, user = actor.meaning(user)
-	if err := actor.mayTouch("Sessions", user, "that sign-in"); err != nil {
-		return nil, err
-	}
-	u, err := a.Store.User(ctx, actor.Tenant, user)
-	if err != nil {
-		return nil, err
-	}
-	now := a.Now()
-	all, err := a.Store.SignIns(ctx, actor.Tenant, user, now.Add(-SessionLife), mostShown)
-	live := []Session{}
-	for _, s := range all {
-		if s.over(u, now) == nil {
-			s.This = actor.Session == strconv.FormatInt(s.ID, 10) && actor.Home == ""
-			live = append(live, s)
-		}
-	}
-	return live, err
-}
-
-// RevokeSession ends a sign-in of a user at once; the actor's own where user is "". ENotFound where that user has no such one.
-func (a *App) RevokeSession(ctx context.Context, actor Actor, user string, id int64) error {
-	actor, user = actor.meaning(user)
-	if err := actor.mayTouch("RevokeSession", user, "that sign-in"); err != nil {
-		return err
-	}
-	n, err := a.Store.RevokeSessions(ctx, actor, user, id, 0, a.Now())
-	if err == nil && n == 0 {
-		err = &Error{Code: ENotFound, Message: "There is no such sign-in (any more)."}
-	}
-	return err
-}
-
-// RevokeAllSessions ends all sign-ins of a user but the one that asks, and gives how many.
-func (a *App) RevokeAllSessions(ctx context.Context, actor Actor, user string) (int, error) {
-	actor, user = actor.meaning(user)
-	if err := actor.mayTouch("RevokeAllSessions", user, "that sign-in"); err != nil {
-		return 0, err
-	}
-	except := int64(0)
-	if id, err := actor.session(); err == nil && user == actor.User && actor.Home == "" {
-		except = id
-	}
-	return a.Store.RevokeSessions(ctx, actor, user, 0, except, a.Now())
-}
-
-// KnownAddress tells whether a user has signed in from an address lately, so that a flood of wrong passwords from elsewhere
-// does not lock them out.
-func (a *App) KnownAddress(ctx context.Context, tenant, user, address string) bool {
-	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-sessionKept))
-	return known && err == nil
-}
-
-// SignInStore keeps how people come in and who they are elsewhere.
-type SignInStore interface {
-	SessionStore
-	SubjectStore
-	IdentityStore
-	DeviceStore
-	SecondFactorStore
 }

@@ -14,9 +14,9 @@ const (
 	slowMost  = time.Minute
 )
 
-// slowAnswers keep what takes long to add up for a while, and let those who ask at the same time wait for the same answer. What is
+// SlowAnswers keep what takes long to add up for a while, and let those who ask at the same time wait for the same answer. What is
 // given is shared, and not to be changed.
-type slowAnswers[K comparable, V any] struct {
+type SlowAnswers[K comparable, V any] struct {
 	// large tells by an answer whether it is one to keep, however long it took; nil: what took slowFrom is.
 	large func(V) bool
 
@@ -37,8 +37,8 @@ func (a *slowAnswer[V]) goodAt(now time.Time) bool {
 	return !now.Before(a.begun) && now.Before(a.until)
 }
 
-// get gives an answer that is kept, or works it out.
-func (s *slowAnswers[K, V]) get(ctx context.Context, clock func() time.Time, key K, work func(context.Context) (V, error)) (V, error) {
+// Get gives an answer that is kept, or works it out.
+func (s *SlowAnswers[K, V]) Get(ctx context.Context, clock func() time.Time, key K, work func(context.Context) (V, error)) (V, error) {
 	for {
 		now := clock()
 		s.mu.Lock()
@@ -76,7 +76,7 @@ func (s *slowAnswers[K, V]) get(ctx context.Context, clock func() time.Time, key
 	}
 }
 
-func (s *slowAnswers[K, V]) work(ctx context.Context, clock func() time.Time, key K, a *slowAnswer[V], work func(context.Context) (V, error)) (V, error) {
+func (s *SlowAnswers[K, V]) work(ctx context.Context, clock func() time.Time, key K, a *slowAnswer[V], work func(context.Context) (V, error)) (V, error) {
 	finished := false
 	defer func() {
 		if took := clock().Sub(a.begun); finished && a.err == nil && s.keeps(a.value, took) {
@@ -94,14 +94,14 @@ func (s *slowAnswers[K, V]) work(ctx context.Context, clock func() time.Time, ke
 	return a.value, a.err
 }
 
-func (s *slowAnswers[K, V]) keeps(v V, took time.Duration) bool {
+func (s *SlowAnswers[K, V]) keeps(v V, took time.Duration) bool {
 	if s.large != nil {
 		return s.large(v)
 	}
 	return took >= slowFrom
 }
 
-func (s *slowAnswers[K, V]) forget(key K, a *slowAnswer[V]) {
+func (s *SlowAnswers[K, V]) forget(key K, a *slowAnswer[V]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept[key] == a {

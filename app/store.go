@@ -10,50 +10,10 @@ import (
 // another tenant is ENotFound.
 type Store interface {
 	PeopleStore
-	UserStore
-	TenantStore
-	GroupStore
-	TokenStore
-	SignInStore
 	ClusterStore
 	Ledger
 	Feed
-	ProvisionerStore
-	WaitingStore
-	ReceiptStore
-	NodeReportStore
-	OrphanStore
-	RetentionStore
 	NoticeStore
-	RequestStore
-	PolicyStore
-	QuotaStore
-	AuditStore
-	SecretStore
-	CatalogStore
-	OwnCatalogStore
-	HookStore
-	OperationHookStore
-	QuestionStore
-	FactStore
-	ChangesStore
-	LeaseStore
-	HealthStore
-	UsageStore
-	CommitmentStore
-	LifeStore
-	ChatStore
-	ChatFaceStore
-	PoolStore
-	GoOnStore
-	TopUpStore
-	PaceStore
-	HomeStore
-	IdempotencyStore
-	ResourceStore
-	TenantSettingsStore
-	BuildStore
-	SharingStore
 }
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.

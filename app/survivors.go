@@ -57,8 +57,8 @@ var failureChoices = []FailureChoice{FailureRollBack, FailureGoOn, FailureGoOnOr
 // FailureChoices are the choices that people can make; none of them is as good as what the template says.
 func FailureChoices() []FailureChoice { return slices.Clone(failureChoices) }
 
-// check refuses a choice that there is not.
-func (c FailureChoice) check() error {
+// Check refuses a choice that there is not.
+func (c FailureChoice) Check() error {
 	if c == FailureLeave {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (c FailureChoice) check() error {
 		words[i] = string(known)
 	}
 	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("Unknown choice %.40q.", string(c)),
-		Hint: "Use " + orList(words) + ", or leave it out to do what the template says."}
+		Hint: "Use " + OrList(words) + ", or leave it out to do what the template says."}
 }
 
 // GoesOn tells whether it is gone on with the machines that came.
@@ -92,9 +92,9 @@ func (s Survival) Check(c FailureChoice) error {
 	return nil
 }
 
-// settled gives what holds where a request says nothing: what the template says. Size is how many nodes are asked for. It is EInvalid
+// Settled gives what holds where a request says nothing: what the template says. Size is how many nodes are asked for. It is EInvalid
 // where more are wanted at the least than asked for.
-func (t *Survivors) settled(c FailureChoice, s Survival, size int) (FailureChoice, Survival, error) {
+func (t *Survivors) Settled(c FailureChoice, s Survival, size int) (FailureChoice, Survival, error) {
 	said := s
 	switch {
 	case c == FailureStay:
@@ -114,7 +114,7 @@ func (t *Survivors) settled(c FailureChoice, s Survival, size int) (FailureChoic
 		return c, Survival{}, nil
 	}
 	if least := said.AtLeast.Of(size); least > size {
-		return c, s, &Error{Code: EInvalid, Field: "at_least", Message: fmt.Sprintf("At least %d of %s cannot come.", least, several(size, "node")),
+		return c, s, &Error{Code: EInvalid, Field: "at_least", Message: fmt.Sprintf("At least %d of %s cannot come.", least, Several(size, "node")),
 			Hint: fmt.Sprintf("Say at most %d.", size)}
 	}
 	s.AtLeast = NodeShare(fmt.Sprint(min(max(s.AtLeast.Of(size), 1), size)))

@@ -93,8 +93,8 @@ func sameUnder(v, had any, is bool) bool {
 	return true
 }
 
-// override is what a request wants otherwise than the template.
-func (r ClusterRequest) override(t *Template) Override {
+// Override is what a request wants otherwise than the template.
+func (r ClusterRequest) Override(t *Template) Override {
 	o := Override{Config: r.Config}
 	d := t.Defaults
 	for part, different := range map[string]bool{

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,7 +23,7 @@ func (t *Template) Parts() (list []TemplatePart) {
 	add := func(value any, path string, at ...string) {
 		text, ok := value.(string)
 		if !ok {
-			text = catalogText(value)
+			text = CatalogText(value)
 		}
 		p := TemplatePart{Path: path, Value: text, From: t.Name, At: t.At(append([]string{path}, at...)...).String()}
 		for _, place := range append([]string{path}, at...) {
@@ -59,11 +58,11 @@ func (t *Template) Parts() (list []TemplatePart) {
 	}
 	// Of what has fields, each is a part: people read words, not how a program keeps them.
 	addAll := func(value any, path string) {
-		fields, err := flatten(catalogText(value))
+		fields, err := Flatten(CatalogText(value))
 		if err != nil {
 			panic("app: what a catalog holds can be read: " + err.Error())
 		}
-		inWords(fields, path+".")
+		InWords(fields, path+".")
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
 			add(fields[field], path+"."+field, path)
 		}
@@ -155,7 +154,7 @@ func rangeWords(least, most int) string {
 	return fmt.Sprintf("%d to %d nodes", least, most)
 }
 
-func lengthWords(d time.Duration) string {
+func LengthWords(d time.Duration) string {
 	if d == 0 {
 		return "any"
 	}
@@ -185,49 +184,8 @@ func (p Parameter) summary() string {
 	return strings.Join(append(words, "sets "+strings.Join(p.Targets(), ", ")), "; ")
 }
 
-// TemplateView is a template as people look at it.
-type TemplateView struct {
-	Template
-	Number   int            `json:"number,omitempty"` // of this version; 0: not known
-	Warnings []string       `json:"warnings,omitempty"`
-	Parts    []TemplatePart `json:"parts" nullable:"false"`
-}
-
-// Template gives a template that the actor may see, or for admins a part of templates; ENotFound where there is none.
-func (a *App) Template(ctx context.Context, actor Actor, name string) (TemplateView, error) {
-	if err := actor.may("Template"); err != nil {
-		return TemplateView{}, err
-	}
-	c, err := a.catalogOf(ctx, actor.Tenant)
-	if err != nil {
-		return TemplateView{}, err
-	}
-	c = c.For(actor)
-	t := c.Templates[name]
-	if w := c.Written[name]; t == nil && w != nil && w.Partial && actor.seesDrafts() {
-		t = w
-	}
-	if t == nil {
-		return TemplateView{}, c.noTemplate(name)
-	}
-	v := TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
-	if !actor.seesDrafts() {
-		for i := range v.Parts {
-			v.Parts[i].At = "" // where it is written is of use to those who can change it
-		}
-	}
-	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, name, false)
-	hash := t.Digest()
-	for _, k := range kept {
-		if k.Hash == hash && v.Number == 0 {
-			v.Number = k.Number
-		}
-	}
-	return v, err
-}
-
-// noTemplate says that there is none, with the nearest name.
-func (c *Catalog) noTemplate(name string) error {
+// NoTemplate says that there is none, with the nearest name.
+func (c *Catalog) NoTemplate(name string) error {
 	e := Errorf(ENotFound, "There is no template %.70q.", name)
 	e.Field = "template"
 	if near := Nearest(name, slices.Collect(maps.Keys(c.Templates))); near != "" {

@@ -42,12 +42,12 @@ func (t *Template) Warnings() []string {
 	return nil
 }
 
-// seesDrafts tells whether somebody may try templates that are not published yet.
-func (a Actor) seesDrafts() bool { return a.Role == RoleAdmin || a.Role == RoleSuperadmin }
+// SeesDrafts tells whether somebody may try templates that are not published yet.
+func (a Actor) SeesDrafts() bool { return a.Role == RoleAdmin || a.Role == RoleSuperadmin }
 
 // For gives what an actor may see of the catalog: to all but admins drafts do not exist. The catalog itself is not changed.
 func (c *Catalog) For(actor Actor) *Catalog {
-	if actor.seesDrafts() {
+	if actor.SeesDrafts() {
 		return c
 	}
 	isDraft := func(t *Template) bool { return t.State == TemplateDraft }
@@ -88,15 +88,15 @@ func (c *Catalog) Offered() []*Template {
 	return list
 }
 
-// templateFor gives a template that the actor may make a cluster of. The solver is left to say that there is none of the name;
+// TemplateFor gives a template that the actor may make a cluster of. The solver is left to say that there is none of the name;
 // then it is nil.
-func (c *Catalog) templateFor(actor Actor, name string) (*Template, error) {
+func (c *Catalog) TemplateFor(actor Actor, name string) (*Template, error) {
 	if w := c.Written[name]; w != nil && w.Partial {
 		return nil, &Error{Code: EInvalid, Reason: "partial", Field: "template", Message: fmt.Sprintf("Template %s is only a part of other templates.", name),
 			Hint: "Choose one that is made of it."}
 	}
 	t := c.Templates[name]
-	if t != nil && t.State == TemplateDraft && !actor.seesDrafts() {
+	if t != nil && t.State == TemplateDraft && !actor.SeesDrafts() {
 		return nil, &Error{Code: EForbidden, Reason: "draft", Field: "template", Message: fmt.Sprintf("Template %s is a draft, which only admins may try.", name),
 			Hint: "Choose another one, or ask an admin to publish it."}
 	}

@@ -13,7 +13,7 @@ func TestVersionsOfTheCatalogHoldNoSettings(t *testing.T) {
 	c.Templates["web"] = &Template{About: About{Name: "web", Origin: Origin{File: "a.yaml", Line: 3}}}
 	c.Written["web"] = c.Templates["web"]
 	c.Written["part"] = &Template{About: About{Name: "part"}, Partial: true}
-	list := c.versions("server", time.Now())
+	list := c.Versions("server", time.Now())
 	var names []string
 	for _, v := range list {
 		names = append(names, v.Kind+" "+v.Name)
@@ -33,7 +33,7 @@ func TestVersionsOfTheCatalogHoldNoSettings(t *testing.T) {
 }
 
 func TestWhatDiffersIsToldByPath(t *testing.T) {
-	got, err := flatten(`{"name": "web", "defaults": {"services": ["a", "b"], "config": {"x": {"y": 1.50}}}, "parameters": [{"name": "port", "min": "1"}], "links": [{"url": "u"}]}`)
+	got, err := Flatten(`{"name": "web", "defaults": {"services": ["a", "b"], "config": {"x": {"y": 1.50}}}, "parameters": [{"name": "port", "min": "1"}], "links": [{"url": "u"}]}`)
 	want := map[string]string{"name": "web", "defaults.services": `["a","b"]`, "defaults.config.x.y": "1.50", "parameters[port].name": "port",
 		"parameters[port].min": "1", "links[0].url": "u"}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -2,10 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -27,60 +23,10 @@ type Tenant struct {
 	SlotsHeld int `json:"slots_given"` // by the balance between tenants
 }
 
-// NewTenant is a tenant about to be made.
-type NewTenant struct {
-	Name  string   `json:"name"`
-	About string   `json:"about,omitempty"`
-	Slots int      `json:"slots,omitempty"`
-	From  string   `json:"from,omitempty"`  // a tenant whose settings are copied
-	Admin *NewUser `json:"admin,omitempty"` // its first admin; the role is admin whatever it says
-}
-
 // TenantChange changes a tenant. What is nil stays.
 type TenantChange struct {
 	About *string `json:"about,omitempty"`
 	Slots *int    `json:"slots,omitempty"`
-}
-
-// TenantLeft is what keeps a tenant from being deleted: all that may still stand in a cloud.
-type TenantLeft struct {
-	Live     []string // clusters, by name and id
-	Unproven []string // deleted clusters of which it is not proven that nothing is left
-	Orphans  []string // orphaned machines
-	Intents  []string // nodes of deleted clusters whose machine may stand
-	Requests []string // that wait for somebody
-}
-
-// Nothing tells that nothing keeps it.
-func (l TenantLeft) Nothing() bool {
-	return len(l.Live)+len(l.Unproven)+len(l.Orphans)+len(l.Intents)+len(l.Requests) == 0
-}
-
-// Refusal says what is left, by number and name.
-func (l TenantLeft) Refusal(tenant string) error {
-	var parts []string
-	say := func(names []string, one, many string) {
-		if len(names) == 0 {
-			return
-		}
-		what := many
-		if len(names) == 1 {
-			what = one
-		}
-		const shown = 10
-		list := strings.Join(names[:min(len(names), shown)], ", ")
-		if more := len(names) - shown; more > 0 {
-			list += fmt.Sprintf(" and %d more", more)
-		}
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names), what, list))
-	}
-	say(l.Live, "cluster", "clusters")
-	say(l.Unproven, "deleted cluster of which it is not proven yet that nothing is left", "deleted clusters of which it is not proven yet that nothing is left")
-	say(l.Orphans, "orphaned machine", "orphaned machines")
-	say(l.Intents, "node whose machine may still stand", "nodes whose machines may still stand")
-	say(l.Requests, "request that waits", "requests that wait")
-	return &Error{Code: EConflict, Reason: "not_empty", Message: fmt.Sprintf("The tenant %q cannot be deleted yet. It has %s.", tenant, strings.Join(parts, "; ")),
-		Hint: "Delete the clusters, decide on the machines, and wait until the reconciler has proven them gone: it looks every ten minutes."}
 }
 
 // TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken for ever.
@@ -95,157 +41,4 @@ type TenantStore interface {
 	ChangeTenant(ctx context.Context, who Actor, name string, c TenantChange, at time.Time) (Tenant, error)
 	// DeleteTenant drops it with its users, tokens and groups; EConflict says what keeps it. Receipts, usage and audit stay.
 	DeleteTenant(ctx context.Context, who Actor, name string, at time.Time) error
-}
-
-// Names of tenants can be a label of a host name, and must not be taken for something else in an address or a message.
-var (
-	tenantName      = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	reservedTenants = []string{"admin", "all", "any", "api", "installation", "local", "me", "muster", "new", "none", "self", "server", "static", "system", "tenant", "tenants"}
-)
-
-func checkTenantName(name string) error {
-	switch {
-	case !tenantName.MatchString(name):
-		return &Error{Code: EInvalid, Field: "name", Message: "A tenant's name has 1 to 63 small letters, digits and '-', begins with a letter and does not end with '-'.",
-			Hint: "For example research or team-blue."}
-	case slices.Contains(reservedTenants, name):
-		return &Error{Code: EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a tenant, since it means something here.", name), Hint: "Choose another one."}
-	}
-	return nil
-}
-
-func checkSlots(n int) error {
-	if n < 0 || n > MaxSlots {
-		return &Error{Code: EInvalid, Field: "slots", Message: fmt.Sprintf("A tenant has from 1 to %d slots, or 0 for as many as the server says for every tenant; not %d.", MaxSlots, n)}
-	}
-	return nil
-}
-
-func errNoTenant(name string) error { return Errorf(ENotFound, "There is no tenant %q.", name) }
-
-// Tenants lists the tenants of the installation by name.
-func (a *App) Tenants(ctx context.Context, actor Actor) ([]Tenant, error) {
-	if err := actor.may("Tenants"); err != nil {
-		return nil, err
-	}
-	return a.Store.Tenants(ctx)
-}
-
-// TenantNames gives the names of all tenants in which the actor may act.
-func (a *App) TenantNames(ctx context.Context, actor Actor) ([]string, error) {
-	if err := actor.may("TenantNames"); err != nil {
-		return nil, err
-	}
-	return a.Store.TenantNames(ctx)
-}
-
-// Tenant shows one. Admins see their own; another one is for them as if it were not there.
-func (a *App) Tenant(ctx context.Context, actor Actor, name string) (Tenant, error) {
-	if err := actor.may("Tenant"); err != nil {
-		return Tenant{}, err
-	}
-	if name != actor.Tenant && actor.Role != RoleSuperadmin {
-		return Tenant{}, errNoTenant(name)
-	}
-	return a.Store.Tenant(ctx, name)
-}
-
-// CreateTenant makes a tenant, and its first admin where one is named, whose one-time password it gives; else "".
-func (a *App) CreateTenant(ctx context.Context, actor Actor, n NewTenant) (t Tenant, password string, err error) {
-	if err := actor.may("CreateTenant"); err != nil {
-		return t, "", err
-	}
-	if err := checkTenantName(n.Name); err != nil {
-		return t, "", err
-	}
-	if err := checkText("about", n.About, longestAbout); err != nil {
-		return t, "", err
-	}
-	if err := checkSlots(n.Slots); err != nil {
-		return t, "", err
-	}
-	if err := a.checkFirstTenant(ctx); err != nil {
-		return t, "", err
-	}
-	var admin *User
-	if n.Admin != nil {
-		if err := actor.mustProve(); err != nil {
-			return t, "", err
-		}
-		n.Admin.Role = RoleAdmin
-		u, err := a.newUser(actor, n.Name, *n.Admin)
-		if err != nil {
-			return t, "", within("admin", err)
-		}
-		password = NewPassword()
-		u.PasswordHash, u.MustChange = HashPassword(password), true
-		admin = &u
-	}
-	t = Tenant{Name: n.Name, About: n.About, Slots: n.Slots, From: n.From, CreatedAt: a.Now(), CreatedBy: actor.Name()}
-	if err := a.Store.CreateTenant(ctx, actor, t, admin); err != nil {
-		return t, "", err
-	}
-	t, err = a.Store.Tenant(ctx, n.Name)
-	return t, password, err
-}
-
-// within puts the name of a part before the field of an error.
-func within(part string, err error) error {
-	if e := AsError(err); e.Field != "" {
-		named := *e
-		named.Field = part + "." + e.Field
-		return &named
-	}
-	return err
-}
-
-// ChangeTenant changes what is said about a tenant, and its slots.
-func (a *App) ChangeTenant(ctx context.Context, actor Actor, name string, c TenantChange) (Tenant, error) {
-	if err := actor.may("ChangeTenant"); err != nil {
-		return Tenant{}, err
-	}
-	if c.About != nil {
-		if err := checkText("about", *c.About, longestAbout); err != nil {
-			return Tenant{}, err
-		}
-	}
-	if c.Slots != nil {
-		if err := checkSlots(*c.Slots); err != nil {
-			return Tenant{}, err
-		}
-	}
-	return a.Store.ChangeTenant(ctx, actor, name, c, a.Now())
-}
-
-// DeleteTenant drops a tenant of which nothing is left in any cloud, with its users, tokens and groups. Its name is never given
-// again, since its receipts, usage and audit stay.
-func (a *App) DeleteTenant(ctx context.Context, actor Actor, name string) error {
-	if err := actor.may("DeleteTenant"); err != nil {
-		return err
-	}
-	if name == DefaultTenant {
-		return &Error{Code: EConflict, Reason: "default", Message: fmt.Sprintf("The tenant %q cannot be deleted: who looks after the installation has an account there.", name)}
-	}
-	return a.Store.DeleteTenant(ctx, actor, name, a.Now())
-}
-
-// ActIn gives the actor as it acts in another tenant. Only superadmins may; others do not learn whether there is such a one.
-func (a *App) ActIn(ctx context.Context, actor Actor, tenant string) (Actor, error) {
-	if err := actor.may("ActIn"); err != nil {
-		return actor, err
-	}
-	if tenant == actor.Tenant {
-		return actor, nil
-	}
-	if _, err := a.Store.Tenant(ctx, tenant); err != nil {
-		return actor, err
-	}
-	if actor.Home == "" {
-		actor.Home = actor.Tenant
-	}
-	actor.Tenant, actor.Groups = tenant, nil
-	if actor.Home == tenant {
-		actor.Home = ""
-	}
-	return actor, nil
 }

@@ -20,24 +20,9 @@ type TopUp struct {
 	Operation int64 `json:"operation,omitempty"`
 }
 
-// Top-ups are tried again with a back-off between these bounds.
-const (
-	firstTopUpGap = 10 * time.Minute
-	longTopUpGap  = 2 * time.Hour
-	topUpLook     = time.Minute // until it is looked again after something passed that was in the way
-)
-
-// TopUpGap is how long to wait after so many tries.
-func TopUpGap(tries int) time.Duration {
-	return min(firstTopUpGap<<min(max(tries, 0), 10), longTopUpGap)
-}
-
-// TopUpPatience is how far ahead a time can be at which a top-up is tried: what lies further was written before the clock was set back.
-const TopUpPatience = longTopUpGap + time.Hour
-
 // Words say how it stands: "4 of 5 nodes; tops up in 20 min; last try: no capacity in zone b".
 func (t TopUp) Words(has int, now time.Time) string {
-	text := fmt.Sprintf("%d of %s", has, several(t.Wanted, "node"))
+	text := fmt.Sprintf("%d of %s", has, Several(t.Wanted, "node"))
 	switch {
 	case t.Off:
 		return text + "; not topped up"

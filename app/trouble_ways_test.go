@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/operation"
 	"muster/app/store/db"
 )
 
@@ -242,7 +244,7 @@ func (r *ruin) notice() {
 		r.Fatal(err)
 	}
 	if list[0].Status == app.ClusterActive {
-		if err := r.store.MarkLost(r.Context(), app.DefaultTenant, id, app.LostWords(lost)); err != nil {
+		if err := r.store.MarkLost(r.Context(), app.DefaultTenant, id, operation.LostWords(lost)); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -307,7 +309,7 @@ func (r *ruin) checkActions(where string, v app.ClusterView) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	want := app.UnfinishedOf(steps, v.Nodes)
+	want := cluster.UnfinishedOf(steps, v.Nodes)
 	got, err := r.store.Unfinished(r.Context(), v.Tenant, o.ID)
 	for _, u := range []*app.Unfinished{&want, &got} {
 		for i := range u.Failures {
@@ -570,7 +572,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	if v = r.see("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
 		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
 	}
-	r.must(r.app.ShareCluster(t.Context(), r.who, v.ID, app.SharingChange{Visibility: app.VisibleTenant}))
+	r.must(r.app.ShareCluster(t.Context(), r.who, v.ID, cluster.SharingChange{Visibility: app.VisibleTenant}))
 	readers := r.actor("bob", app.RoleViewer)
 	if v, err = r.app.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
 		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)
@@ -611,7 +613,7 @@ func TestTroubleIsReadInAFewRows(t *testing.T) {
 	few, asked, rows, _ := read(10)
 	many, askedMany, rowsMany, steps := read(1000)
 	for _, v := range []app.ClusterView{few, many} {
-		if x := v.Trouble; x == nil || len(x.Failures) != app.MostFailedSteps || x.MoreFailures != 2 {
+		if x := v.Trouble; x == nil || len(x.Failures) != cluster.MostFailedSteps || x.MoreFailures != 2 {
 			t.Fatalf("what is wrong is %+v", x)
 		}
 	}

@@ -1,13 +1,5 @@
 package app
 
-import (
-	"context"
-	"slices"
-)
-
-// MostFailedSteps is how many failed steps are shown by themselves.
-const MostFailedSteps = 3
-
 // Unfinished is what an operation that did not end well has left undone, as far as it decides which ways lead on. It's of the same size
 // however large the plan is.
 type Unfinished struct {
@@ -16,38 +8,4 @@ type Unfinished struct {
 	Machines int    // nodes whose machines aren't created, set up or deleted to the end
 	Other    bool   // something failed, or is left that belongs to no node: more is wrong than machines that are missing
 	Stuck    bool   // something is left to do on a node whose machine is gone, other than to delete it
-}
-
-// UnfinishedOf is what steps of an operation leave undone, where its cluster has these nodes. Stores count the same without reading them all.
-func UnfinishedOf(steps []Step, nodes []Node) (u Unfinished) {
-	machines := map[string]bool{}
-	for _, s := range steps {
-		if s.Join || s.State == StepSucceeded {
-			continue
-		}
-		if s.State == StepFailed {
-			if u.Failed++; u.Failed <= MostFailedSteps {
-				u.Failures = append(u.Failures, s)
-			}
-		}
-		if s.Action.OnMachine() {
-			machines[s.Node] = true
-		} else if s.State == StepFailed || s.Node == "" && s.Service == "" && s.Action != ActionHook {
-			u.Other = true
-		}
-		if s.Action != ActionDelete && slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == s.Node && n.Lost() }) {
-			u.Stuck = true
-		}
-	}
-	u.Machines = len(machines)
-	return u
-}
-
-// unfinished returns what the latest operation of a failed cluster has not done.
-func (a *App) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
-	o := latestBegun(v.Operations)
-	if v.Status != ClusterFailed || o.Status != OperationFailed && o.Status != OperationCancelled {
-		return Unfinished{}, nil
-	}
-	return a.Store.Unfinished(ctx, v.Tenant, o.ID)
 }

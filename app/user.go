@@ -1,8 +1,6 @@
 package app
 
-import (
-	"time"
-)
+import "time"
 
 // User is an account of a tenant. A robot is one without a password.
 type User struct {
@@ -34,9 +32,9 @@ func (u User) Actor() Actor {
 	return Actor{Tenant: u.Tenant, User: u.Name, Role: u.Role, Groups: u.Groups}
 }
 
-// seenEvery is how exactly it is known when users and tokens were last used.
-const seenEvery = time.Minute
+// SeenEvery is how exactly it is known when users and tokens were last used.
+const SeenEvery = time.Minute
 
-func errDisabled() error {
+func ErrDisabled() error {
 	return &Error{Code: EUnauthorized, Reason: "disabled", Message: "This account is disabled.", Hint: "Ask an admin of your tenant."}
 }

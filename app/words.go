@@ -104,7 +104,7 @@ func (r SizeRange) Words() string {
 	case r.Max == 0 || r.Max >= Unlimited:
 		return fmt.Sprintf("%d or more nodes", lo)
 	case r.Max == lo:
-		return "exactly " + several(lo, "node")
+		return "exactly " + Several(lo, "node")
 	}
 	return fmt.Sprintf("%d to %d nodes", lo, r.Max)
 }
@@ -187,14 +187,14 @@ func (l Layout) Lines(most int) []string {
 			for _, g := range l.Groups[i:] {
 				rest += g.Count
 			}
-			return append(lines, fmt.Sprintf("and %s of %s", several(rest, "node"), several(len(l.Groups)-i, "other kind")))
+			return append(lines, fmt.Sprintf("and %s of %s", Several(rest, "node"), Several(len(l.Groups)-i, "other kind")))
 		}
 		text := fmt.Sprintf("%d × %s", g.Count, g.Hardware)
 		if g.Zone != "" {
 			text += " in " + g.Zone
 		}
 		if len(g.Services) > 0 {
-			text += " with " + someOf(g.Services, 8)
+			text += " with " + SomeOf(g.Services, 8)
 		}
 		lines = append(lines, text)
 	}
@@ -205,11 +205,11 @@ func (l Layout) Lines(most int) []string {
 func (l QuotaLine) Words() string {
 	switch l.Measure {
 	case MeasurePerHour:
-		return fmt.Sprintf("%s of %s an hour of %s", quantity(l.Left), quantity(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s an hour of %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
 	case MeasurePerMonth:
-		return fmt.Sprintf("%s of %s a month of %s", quantity(l.Left), quantity(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s a month of %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
 	}
-	return fmt.Sprintf("%s of %s of %s", quantity(l.Left), l.Measure.count(l.Limit), l.Whose())
+	return fmt.Sprintf("%s of %s of %s", Quantity(l.Left), l.Measure.Count(l.Limit), l.Whose())
 }
 
 // Sentences say what policies make of a request; none where nothing is to be said.
@@ -229,7 +229,7 @@ func (d *Decision) Sentences() []string {
 		for _, n := range d.Needs {
 			who = append(who, n.Words())
 		}
-		out = append(out, "Others have to approve it first: "+andList(who)+".")
+		out = append(out, "Others have to approve it first: "+AndList(who)+".")
 	}
 	return out
 }

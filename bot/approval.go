@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
+	"muster/app/operation"
 )
 
 // The deeds of the card that approvers see. Each opens a modal, in which the plan is shown once more and a reason is asked for.
@@ -199,7 +202,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
 		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form is not one of ours.", Hint: "Open it again."}
 	}
-	v := app.ReviewRequest{Verdict: map[string]app.Verdict{doReviewApprove: app.VerdictApprove, doReviewDeny: app.VerdictDeny, doReviewOffer: app.VerdictConditions}[n.Do],
+	v := operation.ReviewRequest{Verdict: map[string]app.Verdict{doReviewApprove: app.VerdictApprove, doReviewDeny: app.VerdictDeny, doReviewOffer: app.VerdictConditions}[n.Do],
 		Reason: strings.TrimSpace(first(f.Values["reason"])), PlanHash: n.Hash}
 	if n.Do == doReviewOffer {
 		if text := first(f.Values["size"]); text != "" {
@@ -249,12 +252,12 @@ func first(list []string) string {
 type Reviews interface {
 	// OpenChatReviews has every open request shown whose tenant has a channel for that.
 	OpenChatReviews(ctx context.Context, kind string) error
-	ChatReviews(ctx context.Context, kind, team string) ([]app.ChatReview, error)
-	ChatReviewed(ctx context.Context, c app.ChatReview, ended bool) error
-	ChatRequest(ctx context.Context, c app.ChatReview) (app.Request, error)
+	ChatReviews(ctx context.Context, kind, team string) ([]chat.ChatReview, error)
+	ChatReviewed(ctx context.Context, c chat.ChatReview, ended bool) error
+	ChatRequest(ctx context.Context, c chat.ChatReview) (app.Request, error)
 }
 
-var _ Reviews = (*app.App)(nil)
+var _ Reviews = (*all.App)(nil)
 
 // ReviewPoster shows answers that everybody in a channel sees. Errors have the codes of Poster's.
 type ReviewPoster interface {
@@ -270,13 +273,13 @@ type reviewSource struct {
 	url        func(path string) string
 	voice      voice
 	warn       func(text string, args ...any)
-	shown      map[int64]app.ChatReview // what the chat has been given, also where it could not be noted
+	shown      map[int64]chat.ChatReview // what the chat has been given, also where it could not be noted
 	pauses     pauses
 }
 
 // NewReviewSource makes the source of a workspace, in which the bot speaks. URL gives an address of the portal; warn is told what goes wrong.
 func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, url func(path string) string, warn func(text string, args ...any)) Source {
-	return &reviewSource{muster: m, poster: p, kind: kind, team: team, url: url, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]app.ChatReview{}, pauses: pauses{}}
+	return &reviewSource{muster: m, poster: p, kind: kind, team: team, url: url, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
 }
 
 // Next implements Source: what has ended goes before what waits, and the one shown longest ago first.
@@ -325,7 +328,7 @@ func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soo
 }
 
 // show posts or edits the message of a request in its newest state.
-func (s *reviewSource) show(ctx context.Context, c app.ChatReview) error {
+func (s *reviewSource) show(ctx context.Context, c chat.ChatReview) error {
 	name := strconv.FormatInt(c.ID, 10)
 	q, err := s.muster.ChatRequest(ctx, c)
 	if err == nil {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
 )
 
 const (
@@ -15,34 +17,34 @@ const (
 
 // Cards are what app keeps of them.
 type Cards interface {
-	ChatCards(ctx context.Context, kind string) ([]app.ChatCard, error)
-	ChatProgress(ctx context.Context, c app.ChatCard) (app.ChatProgress, error)
-	ChatShown(ctx context.Context, c app.ChatCard) error
+	ChatCards(ctx context.Context, kind string) ([]chat.ChatCard, error)
+	ChatProgress(ctx context.Context, c chat.ChatCard) (chat.ChatProgress, error)
+	ChatShown(ctx context.Context, c chat.ChatCard) error
 	DropCard(ctx context.Context, id int64) error
 }
 
-var _ Cards = (*app.App)(nil)
+var _ Cards = (*all.App)(nil)
 
 // Details are a further power of Cards: the steps of an operation, for the thread beneath its card.
 type Details interface {
 	// ChatSteps gives those that have ended or failed, in the order in which they did; the newest where there are too many.
-	ChatSteps(ctx context.Context, c app.ChatCard) ([]app.Step, error)
+	ChatSteps(ctx context.Context, c chat.ChatCard) ([]app.Step, error)
 }
 
-var _ Details = (*app.App)(nil)
+var _ Details = (*all.App)(nil)
 
 // cardSource shows how far operations are.
 type cardSource struct {
 	board   *Board
 	threads Threads // nil: there are none
 	details Details
-	shown   map[int64]app.ChatCard // what the chat has been given, also where it could not be noted
-	told    map[int64]time.Time    // when the thread was shown
+	shown   map[int64]chat.ChatCard // what the chat has been given, also where it could not be noted
+	told    map[int64]time.Time     // when the thread was shown
 	pauses  pauses
 }
 
 func newCardSource(b *Board) *cardSource {
-	s := &cardSource{board: b, shown: map[int64]app.ChatCard{}, told: map[int64]time.Time{}, pauses: pauses{}}
+	s := &cardSource{board: b, shown: map[int64]chat.ChatCard{}, told: map[int64]time.Time{}, pauses: pauses{}}
 	threads, can := b.Poster.(Threads)
 	details, has := b.Cards.(Details)
 	if can && has {
@@ -75,7 +77,7 @@ func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 }
 
 // show says what is to be done about a card now; nil for nothing.
-func (s *cardSource) show(ctx context.Context, c app.ChatCard, now time.Time) *Show {
+func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *Show {
 	state, name := c.State(), strconv.FormatInt(c.ID, 10)
 	current := c.Message != "" && c.Shown == state
 	detailed := s.threads == nil || c.Told == state
@@ -109,7 +111,7 @@ func (s *cardSource) show(ctx context.Context, c app.ChatCard, now time.Time) *S
 }
 
 // forget drops what is known of cards that are gone.
-func (s *cardSource) forget(list []app.ChatCard) {
+func (s *cardSource) forget(list []chat.ChatCard) {
 	known, names := make(map[int64]bool, len(list)), make(map[string]bool, len(list))
 	for _, c := range list {
 		known[c.ID], names[strconv.FormatInt(c.ID, 10)] = true, true
@@ -124,7 +126,7 @@ func (s *cardSource) forget(list []app.ChatCard) {
 }
 
 // edit posts or edits a card in its newest state.
-func (s *cardSource) edit(ctx context.Context, c app.ChatCard) error {
+func (s *cardSource) edit(ctx context.Context, c chat.ChatCard) error {
 	b := s.board
 	p, err := b.Cards.ChatProgress(ctx, c)
 	if err != nil {
@@ -158,7 +160,7 @@ func (s *cardSource) edit(ctx context.Context, c app.ChatCard) error {
 }
 
 // tell writes what has ended beneath a card: one message, which grows.
-func (s *cardSource) tell(ctx context.Context, c app.ChatCard) error {
+func (s *cardSource) tell(ctx context.Context, c chat.ChatCard) error {
 	steps, err := s.details.ChatSteps(ctx, c)
 	if err != nil {
 		return err
@@ -180,7 +182,7 @@ func (s *cardSource) tell(ctx context.Context, c app.ChatCard) error {
 	return nil
 }
 
-func (s *cardSource) note(ctx context.Context, c app.ChatCard) {
+func (s *cardSource) note(ctx context.Context, c chat.ChatCard) {
 	s.shown[c.ID] = c
 	delete(s.pauses, strconv.FormatInt(c.ID, 10))
 	if err := s.board.Cards.ChatShown(ctx, c); err != nil {
@@ -189,7 +191,7 @@ func (s *cardSource) note(ctx context.Context, c app.ChatCard) {
 }
 
 // postpone does with a card that could not be shown what its error asks for.
-func (s *cardSource) postpone(ctx context.Context, c app.ChatCard, err error) error {
+func (s *cardSource) postpone(ctx context.Context, c chat.ChatCard, err error) error {
 	switch app.CodeOf(err) {
 	case "":
 		return nil

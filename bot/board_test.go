@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 )
 
 // wall keeps cards in memory, and is the chat that shows them.
 type wall struct {
 	visibility app.Visibility
 	mu         sync.Mutex
-	cards      []app.ChatCard
+	cards      []chat.ChatCard
 	ops        map[int64]*app.Operation
 	calls      []time.Time
 	texts      map[string][]string // by message
@@ -31,12 +32,12 @@ func newWall(n int) *wall {
 	w := &wall{visibility: app.VisibleTenant, ops: map[int64]*app.Operation{}, texts: map[string][]string{}, edits: map[string][]time.Time{}}
 	for i := range int64(n) {
 		w.ops[i+1] = &app.Operation{ID: i + 1, Kind: app.OperationCreate, Status: app.OperationRunning, Total: 1000}
-		w.cards = append(w.cards, app.ChatCard{ID: i + 1, Kind: "slack", Cluster: fmt.Sprint("c", i+1), Operation: i + 1, Channel: "C1", Person: "U1"})
+		w.cards = append(w.cards, chat.ChatCard{ID: i + 1, Kind: "slack", Cluster: fmt.Sprint("c", i+1), Operation: i + 1, Channel: "C1", Person: "U1"})
 	}
 	return w
 }
 
-func (w *wall) ChatCards(context.Context, string) ([]app.ChatCard, error) {
+func (w *wall) ChatCards(context.Context, string) ([]chat.ChatCard, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := slices.Clone(w.cards)
@@ -47,17 +48,17 @@ func (w *wall) ChatCards(context.Context, string) ([]app.ChatCard, error) {
 	return list, nil
 }
 
-func (w *wall) ChatProgress(_ context.Context, c app.ChatCard) (app.ChatProgress, error) {
+func (w *wall) ChatProgress(_ context.Context, c chat.ChatCard) (chat.ChatProgress, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := app.ChatProgress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Visibility: w.visibility, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
+	p := chat.ChatProgress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Visibility: w.visibility, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
 	if p.Operation.Status == app.OperationSucceeded {
 		p.Cluster.Status = app.ClusterActive
 	}
 	return p, nil
 }
 
-func (w *wall) ChatShown(ctx context.Context, c app.ChatCard) error {
+func (w *wall) ChatShown(ctx context.Context, c chat.ChatCard) error {
 	if c.Status.Ended() {
 		return w.DropCard(ctx, c.ID)
 	}
@@ -74,7 +75,7 @@ func (w *wall) ChatShown(ctx context.Context, c app.ChatCard) error {
 func (w *wall) DropCard(_ context.Context, id int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cards = slices.DeleteFunc(w.cards, func(c app.ChatCard) bool { return c.ID == id })
+	w.cards = slices.DeleteFunc(w.cards, func(c chat.ChatCard) bool { return c.ID == id })
 	return nil
 }
 

@@ -8,6 +8,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
+	"muster/app/execution"
+	"muster/app/fleet"
+	appoperation "muster/app/operation"
+	"muster/app/policy"
 )
 
 // Muster is what the bot asks for. Every method may be called from several goroutines.
@@ -22,33 +28,33 @@ type Muster interface {
 	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
-	ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (app.LeaseOutlook, error)
+	ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (appoperation.LeaseOutlook, error)
 	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error)
 	Amend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error)
-	Waiting(ctx context.Context, a app.Actor, cluster string, f app.WaitingFilter) (app.Waiting, error)
+	Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
 	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
 	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
-	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
+	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (app.Request, error)
 	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
 	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (app.Request, error)
 	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (app.Request, error)
 
 	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
-	QuotaLeft(ctx context.Context, a app.Actor) (app.QuotaLeft, error)
+	QuotaLeft(ctx context.Context, a app.Actor) (policy.QuotaLeft, error)
 	Logs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error)
-	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (app.LeaseOutlook, error)
+	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
 	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (app.ClusterView, error)
-	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (app.RollBackPreview, error)
+	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
 	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error)
-	Orphans(ctx context.Context, a app.Actor, gone bool) (app.OrphanReport, error)
-	Questions(ctx context.Context, a app.Actor, q app.QuestionQuery) ([]app.Question, error)
-	AnswerStep(ctx context.Context, a app.Actor, cluster string, s app.StepAnswer) (app.Question, error)
+	Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
+	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]app.Question, error)
+	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (app.Question, error)
 
 	// HomeShown notes what somebody's home shows, as it was worked out at a time, and has it kept fresh.
-	HomeShown(ctx context.Context, h app.ChatHome, since time.Time) error
+	HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
 }
 
-var _ Muster = (*app.App)(nil)
+var _ Muster = (*all.App)(nil)
 
 // Bot answers people. Make it with New; it keeps nothing between two answers.
 type Bot struct {

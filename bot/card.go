@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 )
 
 // Card is a message that shows how far an operation is, as plain text.
@@ -32,9 +33,9 @@ func bar(done, total int) string {
 }
 
 // NewCard makes the card of an operation as it is now, with plain amounts. URL is the page of its cluster.
-func NewCard(p app.ChatProgress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
+func NewCard(p chat.ChatProgress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
 
-func (v voice) card(p app.ChatProgress, url string, now time.Time) Card {
+func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 	o, c := p.Operation, p.Cluster
 	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"Open", url}}
 	facts := []string{several(len(p.Nodes), "node"), "of " + c.Owner}
@@ -91,7 +92,7 @@ func (v voice) pace(o app.Operation, now time.Time) string {
 
 // cardButtons are what can be done about an operation where its card is shown. Who presses one needs the right to it; the
 // buttons are the same for everybody who reads the card.
-func cardButtons(o app.Operation, p app.ChatProgress) []Button {
+func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
 		return nil
 	}

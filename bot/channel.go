@@ -6,18 +6,20 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
 )
 
 // Channels is a power that a Muster may have: to give channels of a workspace to other tenants.
 type Channels interface {
-	ChatWorkspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error)
-	ChatTenant(ctx context.Context, w app.ChatWorkspace, channel string) (string, error)
+	ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
+	ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
 	// UseChannel notes that the side of the actor wants a channel to be a tenant's, and gives what is agreed by now.
-	UseChannel(ctx context.Context, a app.Actor, c app.ChatChannel) (app.ChatChannel, error)
+	UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
 	ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
 }
 
-var _ Channels = (*app.App)(nil)
+var _ Channels = (*all.App)(nil)
 
 // isDirect tells whether a channel is a conversation of the bot with one person.
 func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
@@ -56,7 +58,7 @@ func (b *Bot) channel(ctx context.Context, r request) (Answer, error) {
 		}
 		return Answer{Title: "This channel speaks for the tenant " + tenant}, nil
 	case len(r.words) == 2 && strings.EqualFold(r.words[0], "use"):
-		given, err := c.UseChannel(ctx, actor, app.ChatChannel{Kind: r.person.Kind, Team: w.Team, Channel: r.person.Channel, Tenant: strings.ToLower(r.words[1])})
+		given, err := c.UseChannel(ctx, actor, chat.ChatChannel{Kind: r.person.Kind, Team: w.Team, Channel: r.person.Channel, Tenant: strings.ToLower(r.words[1])})
 		if err != nil {
 			return Answer{}, err
 		}

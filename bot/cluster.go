@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
 )
 
 // mostListed is how many lines a list has in a chat; the portal has the rest.
@@ -260,7 +262,7 @@ func (b *Bot) clusterWhy(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	w, err := b.muster.Waiting(ctx, r.actor, v.ID, app.WaitingFilter{Limit: 10})
+	w, err := b.muster.Waiting(ctx, r.actor, v.ID, execution.WaitingFilter{Limit: 10})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -275,7 +277,7 @@ func (b *Bot) clusterWhy(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	said := app.SaidErrors{}
+	said := cluster.SaidErrors{}
 	for _, s := range steps {
 		if s.State == app.StepFailed && len(a.Lines) < mostListed {
 			a.Lines = append(a.Lines, s.ID+": "+said.Say(s.ID, s.Error))

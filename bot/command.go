@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // command is one thing that can be said.
@@ -158,6 +159,6 @@ func (b *Bot) link(ctx context.Context, r request) (Answer, error) {
 		return Answer{}, err
 	}
 	return Answer{Title: "Link yourself to your account", Lines: []string{
-		fmt.Sprintf("Open this within %d minutes, sign in, and confirm. It works once, and is for you alone: whoever confirms it will be acted for by you.", int(app.LinkLife.Minutes()))},
+		fmt.Sprintf("Open this within %d minutes, sign in, and confirm. It works once, and is for you alone: whoever confirms it will be acted for by you.", int(identity.LinkLife.Minutes()))},
 		Links: []Link{{"Link my account", b.at(path)}}}, nil
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/execution"
+	"muster/app/operation"
 )
 
 // stub is a Muster of a few clusters that notes what it is asked. What a test does not set panics when it is asked for.
@@ -19,15 +22,15 @@ type stub struct {
 	asked    []app.ClusterRequest
 	amended  []app.Amendment
 	leases   []app.LeaseRequest
-	reviews  []app.ReviewRequest
+	reviews  []operation.ReviewRequest
 	deleted  []string
 	refuse   error
 	catalog  *app.Catalog
 	extended []app.LeaseRequest
 	resumed  []int64
 	undone   []string
-	homes    []app.ChatHome
-	outlook  app.LeaseOutlook
+	homes    []chat.ChatHome
+	outlook  operation.LeaseOutlook
 	clusters []app.ClusterSummary
 	inbox    []app.Request
 	lines    []app.LogLine
@@ -35,7 +38,7 @@ type stub struct {
 	previews int
 	hash     string
 	asks     []app.Question
-	answers  []app.StepAnswer
+	answers  []execution.StepAnswer
 	request  *app.Request
 	moves    []string // what was done to it
 }
@@ -87,7 +90,7 @@ func (s *stub) Ask(_ context.Context, a app.Actor, r app.ClusterRequest) (app.An
 	return app.Answer{Cluster: &v}, s.refuse
 }
 
-func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r app.LeaseRequest) (app.LeaseOutlook, error) {
+func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r app.LeaseRequest) (operation.LeaseOutlook, error) {
 	s.leases = append(s.leases, r)
 	o := s.outlook
 	o.Until = o.Until.Add(r.By)
@@ -118,7 +121,7 @@ func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (app.Request, e
 		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
-func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v app.ReviewRequest) (app.Request, error) {
+func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v operation.ReviewRequest) (app.Request, error) {
 	s.reviews = append(s.reviews, v)
 	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestDenied}, s.refuse
 }
@@ -127,7 +130,7 @@ var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 
 func talk(t *testing.T) (checkedBot, *stub) {
 	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
-		outlook: app.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
+		outlook: operation.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
 	return checkedBot{New(s, "default", func() string { return "https://m.test" }, "", slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
 }
 

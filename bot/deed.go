@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/operation"
 )
 
 // deed is what stands behind a button: what is done, with what was shown.
@@ -121,7 +122,7 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 	case doReviewApprove, doReviewDeny, doReviewOffer:
 		return b.reviewAsk(ctx, r, d)
 	case doApprove:
-		q, err := b.muster.Review(ctx, r.actor, d.Request, app.ReviewRequest{Verdict: app.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
+		q, err := b.muster.Review(ctx, r.actor, d.Request, operation.ReviewRequest{Verdict: app.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
 		if err != nil {
 			return Answer{}, err
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/cluster"
 )
 
 // hall is a chat with threads, direct messages and homes, and what app keeps of those.
@@ -20,12 +22,12 @@ type hall struct {
 	mu      sync.Mutex
 	steps   []app.Step
 	replies map[string][]Answer // by reply
-	tells   []*app.ChatTell
+	tells   []*chat.ChatTell
 	begun   map[int64]int
 	dms     []string // person, key, title
 	refuse  func(key string) error
 	looked  int
-	homes   []app.ChatHome
+	homes   []chat.ChatHome
 	shown   map[string][]Home // by person
 }
 
@@ -33,7 +35,7 @@ func newHall(cards int) *hall {
 	return &hall{wall: newWall(cards), replies: map[string][]Answer{}, begun: map[int64]int{}, shown: map[string][]Home{}}
 }
 
-func (h *hall) ChatShown(ctx context.Context, c app.ChatCard) error {
+func (h *hall) ChatShown(ctx context.Context, c chat.ChatCard) error {
 	if c.Status.Ended() && c.Told == c.Shown {
 		return h.DropCard(ctx, c.ID)
 	}
@@ -47,7 +49,7 @@ func (h *hall) ChatShown(ctx context.Context, c app.ChatCard) error {
 	return nil
 }
 
-func (h *hall) ChatSteps(context.Context, app.ChatCard) ([]app.Step, error) { return h.steps, nil }
+func (h *hall) ChatSteps(context.Context, chat.ChatCard) ([]app.Step, error) { return h.steps, nil }
 
 func (h *hall) Reply(_ context.Context, _, message string, a Answer) (string, error) {
 	h.mu.Lock()
@@ -67,30 +69,30 @@ func (h *hall) EditReply(_ context.Context, _, reply string, a Answer) error {
 
 func (h *hall) GatherChat(context.Context, string) error { return nil }
 
-func (h *hall) ChatTells(context.Context, string, string) (list []app.ChatTell, err error) {
+func (h *hall) ChatTells(context.Context, string, string) (list []chat.ChatTell, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.tells {
-		if t.State == app.ChatTellWaiting || t.State == app.ChatTellSending && h.begun[t.ID] == 0 {
+		if t.State == chat.ChatTellWaiting || t.State == chat.ChatTellSending && h.begun[t.ID] == 0 {
 			list = append(list, *t)
 		}
 	}
 	return list, nil
 }
 
-func (h *hall) BeginTell(_ context.Context, t app.ChatTell, _ time.Duration) (bool, error) {
+func (h *hall) BeginTell(_ context.Context, t chat.ChatTell, _ time.Duration) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range h.tells {
 		if o.ID == t.ID && o.Tries == t.Tries {
-			o.State, o.Tries, h.begun[t.ID] = app.ChatTellSending, o.Tries+1, 1
+			o.State, o.Tries, h.begun[t.ID] = chat.ChatTellSending, o.Tries+1, 1
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func (h *hall) EndTell(_ context.Context, id int64, s app.ChatTellState, _ time.Duration) error {
+func (h *hall) EndTell(_ context.Context, id int64, s chat.ChatTellState, _ time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.tells {
@@ -129,14 +131,14 @@ func (h *hall) Told(_ context.Context, person, key string, _ time.Time) (bool, e
 	return slices.ContainsFunc(h.dms, func(m string) bool { return strings.HasPrefix(m, person+" "+key+" ") }), nil
 }
 
-func (h *hall) StaleHomes(context.Context, string, string) ([]app.ChatHome, error) {
+func (h *hall) StaleHomes(context.Context, string, string) ([]chat.ChatHome, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.homes), nil
 }
 
-func (h *hall) HomeShown(context.Context, app.ChatHome, time.Time) error { return nil }
-func (h *hall) DropHome(context.Context, app.ChatHome) error             { return nil }
+func (h *hall) HomeShown(context.Context, chat.ChatHome, time.Time) error { return nil }
+func (h *hall) DropHome(context.Context, chat.ChatHome) error             { return nil }
 
 func (h *hall) Publish(_ context.Context, person string, v Home) error {
 	h.mu.Lock()
@@ -203,7 +205,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 			return nil
 		}
 		for i := range int64(6) {
-			h.tells = append(h.tells, &app.ChatTell{ID: i + 1, Kind: "slack", Team: "T1", Person: "U1", Tenant: "default", User: "ada", State: app.ChatTellWaiting,
+			h.tells = append(h.tells, &chat.ChatTell{ID: i + 1, Kind: "slack", Team: "T1", Person: "U1", Tenant: "default", User: "ada", State: chat.ChatTellWaiting,
 				Notice: app.Notice{ID: i + 1, At: time.Now(), Kind: app.NoticeApproval, Title: fmt.Sprint("notice ", i+1)}})
 		}
 		h.tells[4].User = "eve" // who that person is not any more
@@ -221,7 +223,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 		if got := strings.Join(h.dms, "; "); got != "U1 1 notice 1; U1 2 notice 2; U1 4 notice 4" || h.looked != 1 {
 			t.Errorf("they were told %q; it was looked for %d times", got, h.looked)
 		}
-		for i, want := range []app.ChatTellState{app.ChatTellTold, app.ChatTellTold, app.ChatTellDropped, app.ChatTellTold, app.ChatTellDropped, app.ChatTellDropped} {
+		for i, want := range []chat.ChatTellState{chat.ChatTellTold, chat.ChatTellTold, chat.ChatTellDropped, chat.ChatTellTold, chat.ChatTellDropped, chat.ChatTellDropped} {
 			if h.tells[i].State != want {
 				t.Errorf("notice %d is %s, not %s", i+1, h.tells[i].State, want)
 			}
@@ -325,7 +327,7 @@ func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 		b, s := talk(t)
 		s.clusters = []app.ClusterSummary{{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterActive}}}
 		for i := range 30 {
-			h.homes = append(h.homes, app.ChatHome{Kind: "slack", Team: "T1", Person: fmt.Sprint("U", i), Tenant: "default", User: "ada", StaleAt: time.Now(), ShownAt: time.Now()})
+			h.homes = append(h.homes, chat.ChatHome{Kind: "slack", Team: "T1", Person: fmt.Sprint("U", i), Tenant: "default", User: "ada", StaleAt: time.Now(), ShownAt: time.Now()})
 		}
 		same := b.Home(t.Context(), ada).digest()
 		h.homes[3].Shown = same
@@ -371,10 +373,10 @@ func TestUnfurl(t *testing.T) {
 
 func TestWaysOutOfAFailure(t *testing.T) {
 	b, s := talk(t)
-	p := app.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
+	p := chat.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
 		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9, StartedAt: time.Now()},
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
-	p.Ways = app.TroubleOf(app.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, app.Definition{}, app.Unfinished{Failed: 1, Other: true}).Ways
+	p.Ways = cluster.TroubleOf(app.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, app.Definition{}, app.Unfinished{Failed: 1, Other: true}).Ways
 	c := NewCard(p, "u", time.Now())
 	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume create" || c.Buttons[1].Name != "Roll back create" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "Logs" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)

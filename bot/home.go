@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/execution"
 )
 
 // Limits of a home.
@@ -36,7 +38,7 @@ func (b *Bot) homeShown(ctx context.Context, p Person, h Home, who app.Actor, si
 	if !ok {
 		return
 	}
-	err := b.muster.HomeShown(ctx, app.ChatHome{Kind: p.Kind, Team: team, Person: person, Tenant: who.Tenant, User: who.User, Shown: h.digest(),
+	err := b.muster.HomeShown(ctx, chat.ChatHome{Kind: p.Kind, Team: team, Person: person, Tenant: who.Tenant, User: who.User, Shown: h.digest(),
 		ShownAt: b.now(), OpenedAt: opened}, since)
 	if err != nil {
 		b.log.Warn("bot: a home could not be noted", "error", err)
@@ -84,7 +86,7 @@ func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
 		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster …", false)}
 	}
 	h.Parts = append(h.Parts, start)
-	asked, err := b.muster.Questions(ctx, r.actor, app.QuestionQuery{Mine: true})
+	asked, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Mine: true})
 	if err != nil {
 		return h, err
 	}
@@ -217,7 +219,7 @@ func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 }
 
 // publish shows a home, where it is another one than the one that is shown.
-func (s *homeSource) publish(ctx context.Context, h app.ChatHome) error {
+func (s *homeSource) publish(ctx context.Context, h chat.ChatHome) error {
 	b, name := s.board.Bot, h.Team+"/"+h.Person
 	p := Person{Kind: h.Kind, External: name, Tenant: s.board.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, h.Person)}
 	since := b.now()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 )
 
 // extensions are what buttons offer beside what the lease itself suggests.
@@ -50,7 +51,7 @@ func (b *Bot) extend(ctx context.Context, r request, d deed) (Answer, error) {
 }
 
 // leaseShown tells how a lease stands, with buttons that extend it.
-func (b *Bot) leaseShown(o app.LeaseOutlook, title string, beside bool) Answer {
+func (b *Bot) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
 	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + o.Cluster)}}}
 	switch {
 	case o.Gone:
@@ -70,7 +71,7 @@ func (b *Bot) leaseShown(o app.LeaseOutlook, title string, beside bool) Answer {
 }
 
 // leaseButtons extend a lease. Those that its rules do not allow are shown as such; who presses them is told why.
-func (b *Bot) leaseButtons(o app.LeaseOutlook, beside bool) []Button {
+func (b *Bot) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Gone || o.Deleting {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/policy"
 )
 
 // plan shows what an operation of a cluster does, or, of what is no cluster yet, what a create would do.
@@ -57,7 +58,7 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 }
 
 // previewLines say what a create comes to.
-func (v voice) previewLines(p app.Preview, left app.QuotaLeft) []string {
+func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
 	lines := p.Layout.Lines(2 * mostLayout)
 	var facts []string
 	if cost := v.priceOf(p.Layout); cost != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // modalQuestion names the modal in which somebody answers what a step asks.
@@ -30,7 +31,7 @@ func (b *Bot) questions(ctx context.Context, r request) (Answer, error) {
 }
 
 func (b *Bot) questionsOf(ctx context.Context, r request, cluster string) (Answer, error) {
-	list, err := b.muster.Questions(ctx, r.actor, app.QuestionQuery{Cluster: cluster, Mine: true})
+	list, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: cluster, Mine: true})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -65,7 +66,7 @@ func questionButton(q app.Question, beside bool) Button {
 
 // question finds one that is still open, of the attempt that was shown.
 func (b *Bot) question(ctx context.Context, r request, d deed) (app.Question, error) {
-	list, err := b.muster.Questions(ctx, r.actor, app.QuestionQuery{Cluster: d.Cluster})
+	list, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: d.Cluster})
 	if err != nil {
 		return app.Question{}, err
 	}
@@ -152,7 +153,7 @@ func (b *Bot) questionSubmit(ctx context.Context, r request, f Form) (s Submitte
 	if err != nil {
 		return s, err
 	}
-	answer := app.StepAnswer{Operation: d.Operation, Index: d.Index, Attempt: d.Attempt, Refuse: strings.TrimSpace(f.first("refuse"))}
+	answer := execution.StepAnswer{Operation: d.Operation, Index: d.Index, Attempt: d.Attempt, Refuse: strings.TrimSpace(f.first("refuse"))}
 	if answer.Refuse == "" {
 		answer.Values = map[string]any{}
 		for _, p := range q.Person.Fields {

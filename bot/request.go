@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/operation"
 )
 
 // mostReason is the longest reason, in bytes: a button has to carry it.
@@ -151,7 +152,7 @@ func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
 	if reason == "" {
 		return Answer{}, r.usage("deny")
 	}
-	q, err := b.muster.Review(ctx, r.actor, id, app.ReviewRequest{Verdict: app.VerdictDeny, Reason: reason})
+	q, err := b.muster.Review(ctx, r.actor, id, operation.ReviewRequest{Verdict: app.VerdictDeny, Reason: reason})
 	if err != nil {
 		return Answer{}, err
 	}

@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/execution"
+	"muster/app/fleet"
+	"muster/app/operation"
+	"muster/app/policy"
 )
 
 // someCatalog has a template with parameters of each kind.
@@ -44,8 +49,8 @@ func (s *stub) Preview(_ context.Context, _ app.Actor, r app.ClusterRequest) (ap
 		Layout: app.Layout{CostPerHour: cost, Groups: []app.NodeGroup{{Count: r.Size, Hardware: "small", Services: []string{"web"}}}}}, nil
 }
 
-func (s *stub) QuotaLeft(context.Context, app.Actor) (app.QuotaLeft, error) {
-	return app.QuotaLeft{Tightest: []app.QuotaLine{{Measure: app.MeasureClusters, Scope: app.QuotaTenant, Limit: 5, Left: 2}}}, nil
+func (s *stub) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
+	return policy.QuotaLeft{Tightest: []app.QuotaLine{{Measure: app.MeasureClusters, Scope: app.QuotaTenant, Limit: 5, Left: 2}}}, nil
 }
 
 func (s *stub) Steps(context.Context, app.Actor, string, int64) ([]app.Step, error) {
@@ -58,11 +63,11 @@ func (s *stub) Logs(_ context.Context, _ app.Actor, _ string, f app.LogFilter) (
 	return s.lines, nil
 }
 
-func (s *stub) Orphans(context.Context, app.Actor, bool) (app.OrphanReport, error) {
-	return app.OrphanReport{Orphans: []app.Orphan{{Machine: "m-17", Provider: "aws", Kind: app.OrphanUnknown, State: app.OrphanReported}}}, s.refuse
+func (s *stub) Orphans(context.Context, app.Actor, bool) (fleet.OrphanReport, error) {
+	return fleet.OrphanReport{Orphans: []app.Orphan{{Machine: "m-17", Provider: "aws", Kind: app.OrphanUnknown, State: app.OrphanReported}}}, s.refuse
 }
 
-func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (app.LeaseOutlook, error) {
+func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
 	return s.outlook, s.refuse
 }
 
@@ -71,8 +76,8 @@ func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int6
 	return view("shop"), s.refuse
 }
 
-func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64) (app.RollBackPreview, error) {
-	return app.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", GivesBack: []string{"n1", "n2"}, Gone: true}, s.refuse
+func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64) (operation.RollBackPreview, error) {
+	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", GivesBack: []string{"n1", "n2"}, Gone: true}, s.refuse
 }
 
 func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (app.ClusterView, error) {
@@ -91,12 +96,12 @@ func (s *stub) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) ([]
 	return nil, nil
 }
 
-func (s *stub) HomeShown(_ context.Context, h app.ChatHome, _ time.Time) error {
+func (s *stub) HomeShown(_ context.Context, h chat.ChatHome, _ time.Time) error {
 	s.homes = append(s.homes, h)
 	return nil
 }
 
-func (s *stub) Questions(_ context.Context, a app.Actor, q app.QuestionQuery) (list []app.Question, err error) {
+func (s *stub) Questions(_ context.Context, a app.Actor, q execution.QuestionQuery) (list []app.Question, err error) {
 	for _, one := range s.asks {
 		one.Mine = a.User == one.Owner
 		if !q.Mine || one.Mine {
@@ -106,7 +111,7 @@ func (s *stub) Questions(_ context.Context, a app.Actor, q app.QuestionQuery) (l
 	return list, nil
 }
 
-func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v app.StepAnswer) (app.Question, error) {
+func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v execution.StepAnswer) (app.Question, error) {
 	s.answers = append(s.answers, v)
 	if v.Refuse == "" {
 		if _, err := s.asks[0].Person.Settle(v.Values); err != nil {

@@ -8,20 +8,22 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
 )
 
 // Faces is what app keeps of what people are told directly, and of their homes. A Cards that has it too has both tended.
 type Faces interface {
 	GatherChat(ctx context.Context, kind string) error
-	ChatTells(ctx context.Context, kind, team string) ([]app.ChatTell, error)
-	BeginTell(ctx context.Context, t app.ChatTell, hold time.Duration) (bool, error)
-	EndTell(ctx context.Context, id int64, s app.ChatTellState, after time.Duration) error
-	StaleHomes(ctx context.Context, kind, team string) ([]app.ChatHome, error)
-	HomeShown(ctx context.Context, h app.ChatHome, since time.Time) error
-	DropHome(ctx context.Context, h app.ChatHome) error
+	ChatTells(ctx context.Context, kind, team string) ([]chat.ChatTell, error)
+	BeginTell(ctx context.Context, t chat.ChatTell, hold time.Duration) (bool, error)
+	EndTell(ctx context.Context, id int64, s chat.ChatTellState, after time.Duration) error
+	StaleHomes(ctx context.Context, kind, team string) ([]chat.ChatHome, error)
+	HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
+	DropHome(ctx context.Context, h chat.ChatHome) error
 }
 
-var _ Faces = (*app.App)(nil)
+var _ Faces = (*all.App)(nil)
 
 const (
 	tellHold = time.Minute // that a message is left alone which may be on its way
@@ -50,7 +52,7 @@ func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, erro
 	return &Show{Urgency: UrgentTold, Since: t.Notice.At, Do: func(ctx context.Context) error { return s.tell(ctx, t) }}, true, nil
 }
 
-func (s *tellSource) tell(ctx context.Context, t app.ChatTell) error {
+func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
 	mine, err := s.faces.BeginTell(ctx, t, tellHold)
 	if err != nil || !mine {
 		return err
@@ -59,7 +61,7 @@ func (s *tellSource) tell(ctx context.Context, t app.ChatTell) error {
 	if err != nil {
 		s.board.Log.Warn("bot: somebody could not be told something", "notice", t.Notice.ID, "state", state, "error", err)
 	}
-	if state != app.ChatTellSending {
+	if state != chat.ChatTellSending {
 		if e := s.faces.EndTell(ctx, t.ID, state, after); e != nil {
 			s.board.Log.Warn("bot: what somebody was told could not be noted", "notice", t.Notice.ID, "error", e)
 		}
@@ -68,7 +70,7 @@ func (s *tellSource) tell(ctx context.Context, t app.ChatTell) error {
 }
 
 // send gives what becomes of it: sending, where that is not known.
-func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
+func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellState, time.Duration, error) {
 	b := s.board.Bot
 	if t.Thread != "" {
 		return s.beneath(ctx, t)
@@ -77,38 +79,38 @@ func (s *tellSource) send(ctx context.Context, t app.ChatTell) (app.ChatTellStat
 	actor, err := b.actor(ctx, p)
 	switch code := app.CodeOf(err); {
 	case code == app.EUnauthorized, code == app.EForbidden, err == nil && actor.User != t.User, t.TooLate(b.now()), t.Tries >= mostTell:
-		return app.ChatTellDropped, 0, nil
+		return chat.ChatTellDropped, 0, nil
 	case err != nil:
-		return app.ChatTellWaiting, tellHold, err
+		return chat.ChatTellWaiting, tellHold, err
 	}
 	key := strconv.FormatInt(t.Notice.ID, 10)
-	if t.State == app.ChatTellSending {
+	if t.State == chat.ChatTellSending {
 		told, err := s.teller.Told(ctx, t.Person, key, t.BeganAt.Add(-tellHold))
 		switch code := app.CodeOf(err); {
 		case told:
-			return app.ChatTellTold, 0, nil
+			return chat.ChatTellTold, 0, nil
 		case code == app.ETransient, code == app.ERateLimit:
-			return app.ChatTellSending, 0, err // it is looked for again
+			return chat.ChatTellSending, 0, err // it is looked for again
 		}
 	}
 	err = s.teller.Tell(ctx, t.Person, key, b.to(p).told(ctx, request{person: p, actor: actor}, t.Notice))
 	switch app.CodeOf(err) {
 	case "":
-		return app.ChatTellTold, 0, nil
+		return chat.ChatTellTold, 0, nil
 	case app.ENotFound:
-		return app.ChatTellDropped, 0, err
+		return chat.ChatTellDropped, 0, err
 	case app.ERateLimit, app.ECredentials:
-		return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
+		return chat.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 	}
-	return app.ChatTellSending, 0, err
+	return chat.ChatTellSending, 0, err
 }
 
 // beneath tells something beneath a cluster's card, for all who read it there. Nobody can look whether it is there already, so after an
 // unclear answer it's sent again: better twice than never.
-func (s *tellSource) beneath(ctx context.Context, t app.ChatTell) (app.ChatTellState, time.Duration, error) {
+func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTellState, time.Duration, error) {
 	threads, can := s.teller.(Threads)
 	if !can || t.TooLate(s.board.Now()) || t.Tries >= mostTell {
-		return app.ChatTellDropped, 0, nil
+		return chat.ChatTellDropped, 0, nil
 	}
 	a := Answer{Title: t.Notice.Title}
 	if t.Notice.Text != "" {
@@ -120,13 +122,13 @@ func (s *tellSource) beneath(ctx context.Context, t app.ChatTell) (app.ChatTellS
 	_, err := threads.Reply(ctx, t.Person, t.Thread, a)
 	switch app.CodeOf(err) {
 	case "":
-		return app.ChatTellTold, 0, nil
+		return chat.ChatTellTold, 0, nil
 	case app.ENotFound:
-		return app.ChatTellDropped, 0, err
+		return chat.ChatTellDropped, 0, err
 	case app.ECredentials:
-		return app.ChatTellWaiting, mostPause, err
+		return chat.ChatTellWaiting, mostPause, err
 	}
-	return app.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
+	return chat.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 }
 
 // usualCommand is how the bot is called where it is not known how somebody calls it.

@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/cluster"
 )
 
 // mostDetails is how many lines stand beneath a card.
 const mostDetails = 60
 
 // detailsOf tells beneath a card how the steps of its operation ended, a line for each node, with the failed ones first.
-func detailsOf(c app.ChatCard, steps []app.Step) Answer {
+func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
 	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, several(c.Total, "step"))}
 	var nodes []string
-	done, said := map[string][]string{}, app.SaidErrors{}
+	done, said := map[string][]string{}, cluster.SaidErrors{}
 	for _, s := range steps {
 		switch {
 		case s.State == app.StepFailed:

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"muster/app"
+	apptemplate "muster/app/template"
 	"muster/automators/shell"
 	"muster/planner"
 	"muster/solver"
@@ -81,7 +82,7 @@ func makeIt(t *testing.T, c *app.Catalog, template *app.Template, layout app.Lay
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := app.NewMacroCluster("someone", nodes)
+	all := apptemplate.NewMacroCluster("someone", nodes)
 	shared, err := macros.Shared(all)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/automators/shell"
@@ -41,7 +42,7 @@ type mortal struct {
 	calm    map[string]bool // steps that ended between the request for an operation and the first life that dies of them
 	keys    app.Keys        // nil: all clusters have the key that ssh knows
 
-	app   *app.App
+	app   *all.App
 	store *store.Store
 	coord *mortalCoordinator
 	stop  func()
@@ -208,7 +209,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if keys == nil {
 		keys = sameKeys{server: m.ssh}
 	}
-	m.app = app.New(app.Deps{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
+	m.app = all.New(all.Deps{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	m.coord = &mortalCoordinator{Coordinator: m.app, before: before, killed: killed, died: make(chan struct{})}
 	m.lives++

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 )
 
 // Budget shares the calls that a provider account takes among all workers and servers of an installation: a token bucket
@@ -33,8 +34,8 @@ type Budget struct {
 }
 
 var (
-	_ app.Budgets  = (*Budget)(nil)
-	_ app.CallBook = (*Budget)(nil)
+	_ execution.Budgets = (*Budget)(nil)
+	_ fleet.CallBook    = (*Budget)(nil)
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
 	"muster/app"
+	"muster/app/fleet"
 )
 
 const (
@@ -105,7 +105,7 @@ func (b *Budget) hourKey(account string, at time.Time) string {
 }
 
 // AccountCalls implements app.CallBook. The last hour is the one of the clock and the part of the one before that makes it whole.
-func (b *Budget) AccountCalls(ctx context.Context, account string, rate app.Rate) (c app.AccountCalls, err error) {
+func (b *Budget) AccountCalls(ctx context.Context, account string, rate app.Rate) (c fleet.AccountCalls, err error) {
 	away := func(err error) error {
 		return &app.Error{Code: app.ETransient, Message: "Redis does not answer.", Err: err}
 	}

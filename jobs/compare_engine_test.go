@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/automators/shell"
 )
 
@@ -131,7 +132,7 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 			t.Error("it can be compared")
 		}
 		for _, i := range d.Items {
-			if i.From == app.DriftService {
+			if i.From == operation.DriftService {
 				texts = append(texts, i.Text)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/providers/fake"
 )
 
@@ -27,12 +28,12 @@ func closedPort(t *testing.T) int {
 func (e *engine) waitsFor(id string) string {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		w, err := e.app.Waiting(e.ctx, e.admin, id, app.WaitingFilter{})
+		w, err := e.app.Waiting(e.ctx, e.admin, id, execution.WaitingFilter{})
 		if err != nil {
 			e.Fatal(err)
 		}
-		if i := slices.IndexFunc(w.Groups, func(g app.WaitGroup) bool {
-			return g.Reason == app.WaitMachine && strings.Contains(g.Text, "Waiting for")
+		if i := slices.IndexFunc(w.Groups, func(g execution.WaitGroup) bool {
+			return g.Reason == execution.WaitMachine && strings.Contains(g.Text, "Waiting for")
 		}); i >= 0 {
 			return w.Groups[i].Text
 		}

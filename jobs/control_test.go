@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/execution"
 	"muster/automators/shell"
 	"muster/jobs"
 	"muster/providers/fake"
@@ -97,7 +99,7 @@ func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
 
 // hurried tells a worker of cancels only after it was hurried: the heartbeats between are told nothing.
 type hurried struct {
-	*app.App
+	*appall.App
 	told atomic.Bool
 }
 
@@ -187,7 +189,7 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 			t.Errorf("the sweep moved %d steps of a paused operation (%v)", n, err)
 		}
 	}
-	w, err := e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{})
+	w, err := e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
 	if err != nil || w.Status != app.OperationPaused || w.Text != "Paused by ada. Resume lets it go on." || w.Total == 0 || len(w.Steps) != w.Total {
 		t.Errorf("why it waits: %+v, %v", w, err)
 	}
@@ -321,13 +323,13 @@ func TestWhyStepsWait(t *testing.T) {
 	id := e.create(4).ID
 	e.running(id, app.ActionStart, "back", 1)
 	e.eventually("all fronts wait for back", func() bool {
-		w, err := e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{})
+		w, err := e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return w.Running == 1 && (w.Total == 3 || w.Total == 4 && w.Groups[1].Reason == app.WaitNode) // the names of the node with back may wait for it
+		return w.Running == 1 && (w.Total == 3 || w.Total == 4 && w.Groups[1].Reason == execution.WaitNode) // the names of the node with back may wait for it
 	})
-	w, err := e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{})
+	w, err := e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,11 +341,11 @@ func TestWhyStepsWait(t *testing.T) {
 		if strings.HasSuffix(s.Step, ".names") {
 			continue
 		}
-		if s.Reason != app.WaitSteps || len(s.For) != 1 || !strings.HasSuffix(s.For[0], ".back.start") {
+		if s.Reason != execution.WaitSteps || len(s.For) != 1 || !strings.HasSuffix(s.For[0], ".back.start") {
 			t.Errorf("%s waits for %v: %s", s.Step, s.For, s.Text)
 		}
 	}
-	_, err = e.app.Waiting(t.Context(), e.admin, id, app.WaitingFilter{Node: "n22"})
+	_, err = e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{Node: "n22"})
 	if app.AsError(err).Hint != "Did you mean n2?" {
 		t.Errorf("a node that is not there: %v", err)
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 	"muster/portal/wire"
 )
 
@@ -31,9 +33,9 @@ type Remote struct {
 var (
 	_ app.Coordinator = (*Remote)(nil)
 	_ app.WorkWaiter  = (*Remote)(nil)
-	_ app.Registry    = (*Remote)(nil)
+	_ fleet.Registry  = (*Remote)(nil)
 
-	_ app.HealthKeeper = (*Remote)(nil)
+	_ execution.HealthKeeper = (*Remote)(nil)
 )
 
 const (
@@ -137,7 +139,7 @@ func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Du
 }
 
 // AwaitRound implements app.HealthKeeper.
-func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*app.HealthRound, error) {
+func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.HealthRound, error) {
 	var answer wire.RoundAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
 	defer cancel()
@@ -151,13 +153,13 @@ func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report app.Rou
 }
 
 // Register implements app.Registry.
-func (r *Remote) Register(ctx context.Context, reg app.Registration) (out app.Registered, err error) {
+func (r *Remote) Register(ctx context.Context, reg fleet.Registration) (out fleet.Registered, err error) {
 	err = r.ask(ctx, "register", reg, &out)
 	return out, err
 }
 
 // Beat implements app.Registry.
-func (r *Remote) Beat(ctx context.Context, b app.Beat) (out app.Orders, err error) {
+func (r *Remote) Beat(ctx context.Context, b fleet.Beat) (out fleet.Orders, err error) {
 	err = r.ask(ctx, "beat", b, &out)
 	return out, err
 }

@@ -14,18 +14,20 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/fleet"
 	"muster/app/store/storetest"
 	"muster/jobs"
 	"muster/portal"
 )
 
 // newDesk gives an app on a store of its own, with one provisioner registered.
-func newDesk(t *testing.T) (apptest.Desk, app.Store, app.Registry) {
+func newDesk(t *testing.T) (apptest.Desk, appall.Store, fleet.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
-	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
-	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", app.AnyProvisionerGrant())
+	a := appall.New(appall.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
+	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", fleet.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +35,7 @@ func newDesk(t *testing.T) (apptest.Desk, app.Store, app.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reg, err := r.Register(t.Context(), app.Registration{Name: "h1", Slots: 9})
+	reg, err := r.Register(t.Context(), fleet.Registration{Name: "h1", Slots: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // overHTTPS lets workers reach the desk over TLS, with the tokens that the server gives them.
-func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, app.Store, *httptest.Server) {
+func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, appall.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	server := httptest.NewTLSServer(portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
@@ -72,7 +74,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, app.Sto
 		if ok, err := s.Share(t.Context(), l.Version, []app.Share{{Provisioner: desk.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		orders, err := r.Beat(t.Context(), app.Beat{ID: desk.Provisioner})
+		orders, err := r.Beat(t.Context(), fleet.Beat{ID: desk.Provisioner})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, app.Sto
 }
 
 func TestCoordinatorInProcess(t *testing.T) {
-	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, app.Store) {
+	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, appall.Store) {
 		desk, s, _ := newDesk(t)
 		return desk, s
 	})
@@ -96,7 +98,7 @@ func TestCoordinatorInProcess(t *testing.T) {
 
 func TestCoordinatorOverHTTPS(t *testing.T) {
 	t.Parallel()
-	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, app.Store) {
+	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, appall.Store) {
 		desk, s, _ := overHTTPS(t, nil)
 		return desk, s
 	})
@@ -108,7 +110,7 @@ func TestLostAnswerToAClaimLosesNoStep(t *testing.T) {
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t1", "c", 3, time.Now(), apptest.Chain(3))); err != nil {
 		t.Fatal(err)
 	}
-	all, err := desk.Of("t1").Claim(t.Context(), app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(desk.Provisioner)}, 9)
+	all, err := desk.Of("t1").Claim(t.Context(), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(desk.Provisioner)}, 9)
 	if err != nil || len(all) != 3 || all[0].Fence.Attempt != 1 {
 		t.Fatalf("%d steps: %v", len(all), err)
 	}
@@ -119,7 +121,7 @@ func TestAwaitWorkOverHTTPS(t *testing.T) {
 	c := desk.Of("t1").(app.WorkWaiter)
 	got := make(chan bool, 1)
 	go func() {
-		some, _ := c.AwaitWork(context.WithoutCancel(t.Context()), app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(desk.Provisioner)}, 0)
+		some, _ := c.AwaitWork(context.WithoutCancel(t.Context()), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(desk.Provisioner)}, 0)
 		got <- some
 	}()
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t1", "c", 1, time.Now(), apptest.Chain(1))); err != nil {

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/portal/wire"
 )
 
-var _ app.Hurrier = (*Remote)(nil)
+var _ execution.Hurrier = (*Remote)(nil)
 
 const (
 	hurryPace    = 250 * time.Millisecond // at least so long from one wait to the next, whatever the server answers

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/fleet"
 	"muster/jobs"
 	"muster/portal"
 )
@@ -37,7 +39,7 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
-func hurryTown(t *testing.T) (desk apptest.Desk, s app.Store, api *portal.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
+func hurryTown(t *testing.T) (desk apptest.Desk, s appall.Store, api *portal.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	api = portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
@@ -54,13 +56,13 @@ func hurryTown(t *testing.T) (desk apptest.Desk, s app.Store, api *portal.Worker
 		if _, err := s.Share(t.Context(), l.Version, shares); err != nil {
 			t.Fatal(err)
 		}
-		orders, err := r.Beat(t.Context(), app.Beat{ID: desk.Provisioner})
+		orders, err := r.Beat(t.Context(), fleet.Beat{ID: desk.Provisioner})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range orders.Workers {
 			if w.Tenant == tenant {
-				return app.WorkerID{Tenant: tenant, Name: app.NewWorkerName(desk.Provisioner)},
+				return app.WorkerID{Tenant: tenant, Name: fleet.NewWorkerName(desk.Provisioner)},
 					&jobs.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
 			}
 		}
@@ -69,7 +71,7 @@ func hurryTown(t *testing.T) (desk apptest.Desk, s app.Store, api *portal.Worker
 	}
 }
 
-func cancelOne(t *testing.T, desk apptest.Desk, s app.Store, tenant, name string) {
+func cancelOne(t *testing.T, desk apptest.Desk, s appall.Store, tenant, name string) {
 	t.Helper()
 	n := apptest.NewCluster(tenant, name, 1, time.Now(), apptest.Chain(1))
 	if _, err := s.CreateCluster(t.Context(), n); err != nil {
@@ -188,7 +190,7 @@ func TestWaitOfAWorkerThatTheTokenIsNotForIsRefused(t *testing.T) {
 	_, stop := settled(t, seen, w, r)
 	defer stop()
 	before := seen.all.Load()
-	w.Name = app.NewWorkerName("another provisioner")
+	w.Name = fleet.NewWorkerName("another provisioner")
 	_, stranger := r.Hurry(w)
 	defer stranger()
 	until(t, "it asks", func() bool { return seen.all.Load() > before })

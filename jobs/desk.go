@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // desk is where all steps of a worker meet the server: what many ask for at the same time goes into one message. While a
@@ -89,7 +90,7 @@ func (d *desk) sendClaims() {
 		d.mu.Unlock()
 		asked := time.Now()
 		// The answer may be on its way when the worker is told to stop: what it holds is given back, not forgotten.
-		ctx, cancel := context.WithTimeout(context.Background(), app.ClaimFor/2)
+		ctx, cancel := context.WithTimeout(context.Background(), execution.ClaimFor/2)
 		all, err := d.coord.Claim(ctx, d.worker, n)
 		cancel()
 		for i, to := range asking {
@@ -126,7 +127,7 @@ func (d *desk) deliver(going []*reporting) {
 	for i, g := range going {
 		reports[i] = g.report
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), app.ClaimFor)
+	ctx, cancel := context.WithTimeout(context.Background(), execution.ClaimFor)
 	defer cancel()
 	for try := 1; ; try++ {
 		asked := time.Now()
@@ -161,7 +162,7 @@ func orNil(e *app.Error) error {
 // claimedAt puts an assignment's deadline into our own clock: the server's may differ, and may be set while we work.
 func claimedAt(as *app.Assignment, asked time.Time) *app.Assignment {
 	if as != nil {
-		as.Deadline = asked.Add(app.ClaimFor)
+		as.Deadline = asked.Add(execution.ClaimFor)
 	}
 	return as
 }

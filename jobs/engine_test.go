@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
-
 	"muster/app"
+	appall "muster/app/all"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/automators/shell"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.Insp
 // server that stands for every machine of it.
 type engine struct {
 	*testing.T
-	app    *app.App
+	app    *appall.App
 	store  *store.Store
 	cloud  *fake.Cloud
 	ssh    *remotetest.Server
@@ -150,7 +150,7 @@ func newEngine(t *testing.T, adjust func(e *engine, c *app.Catalog)) *engine {
 	if adjust != nil {
 		adjust(e, catalog)
 	}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
+	e.app = appall.New(appall.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)
@@ -514,7 +514,7 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	if !strings.Contains(v.Message, "the token was refused") || !strings.Contains(v.Message, "tried again") {
 		t.Errorf("the message does not say why, or that it is tried again: %s", v.Message)
 	}
-	later := app.New(e.app.Deps)
+	later := appall.New(e.app.Given)
 	later.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 	if n, err := later.Expire(t.Context()); n != 1 || err != nil {
 		t.Fatalf("%d deletes begun (%v), want 1", n, err)

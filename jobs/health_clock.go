@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // How often the clock asks for rounds that are due: no more often, where one is due all the time, and no less, since another server's
 // word of a new cluster may be lost.
 const (
 	ringLeast = 250 * time.Millisecond
-	ringMost  = app.HealthTick
+	ringMost  = execution.HealthTick
 	mendEvery = 5 * time.Second
 )
 

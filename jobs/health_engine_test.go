@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/execution"
 	"muster/app/store"
 	"muster/jobs"
 )
@@ -44,7 +46,7 @@ func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]app.Re
 
 // keepHealth runs what a server runs to look after clusters.
 func (e *engine) keepHealth() {
-	deps := e.app.Deps
+	deps := e.app.Given
 	deps.Store = soon{e.store}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
@@ -53,7 +55,7 @@ func (e *engine) keepHealth() {
 		done <- struct{}{}
 	}()
 	go func() {
-		(&jobs.Mender{Repair: app.New(deps).RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&jobs.Mender{Repair: appall.New(deps).RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })
@@ -152,7 +154,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 // drifts checks what is told of a cluster whose n2 is sick, also after the catalog has changed.
 func (e *engine) drifts(id string) {
 	e.Helper()
-	tell := func(a *app.App) string {
+	tell := func(a *appall.App) string {
 		d, err := a.Drift(e.ctx, e.admin, id)
 		if err != nil {
 			e.Fatal(err)
@@ -170,7 +172,7 @@ func (e *engine) drifts(id string) {
 	if got := tell(e.app); got != "health n2 repair n2" {
 		e.Errorf("drift: %s", got)
 	}
-	replaced := func(a *app.App) (names []string) {
+	replaced := func(a *appall.App) (names []string) {
 		p, err := a.PreviewAmend(e.ctx, e.admin, id, app.Amendment{Kind: app.OperationRepair})
 		if err != nil {
 			e.Fatal(err)
@@ -186,19 +188,19 @@ func (e *engine) drifts(id string) {
 		e.Errorf("a repair replaces %v", got)
 	}
 	// What was found too long ago says nothing of now.
-	deps := e.app.Deps
+	deps := e.app.Given
 	deps.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
-	if got := tell(app.New(deps)); got != "The last health check was 3 h ago; checks are due every 0 s." {
+	if got := tell(appall.New(deps)); got != "The last health check was 3 h ago; checks are due every 0 s." {
 		e.Errorf("drift long after the last check: %s", got)
 	}
-	if got := replaced(app.New(deps)); len(got) > 0 {
+	if got := replaced(appall.New(deps)); len(got) > 0 {
 		e.Errorf("a repair replaces %v, which were sick long ago", got)
 	}
-	deps, newer := e.app.Deps, e.catalog()
+	deps, newer := e.app.Given, e.catalog()
 	watched(app.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)
 	newer.Services["back"].Actions[app.ActionStart] = script("true")
 	deps.Catalog = func() *app.Catalog { return newer }
-	if got := tell(app.New(deps)); got != "health n2 repair n2; catalog  upgrade " {
+	if got := tell(appall.New(deps)); got != "health n2 repair n2; catalog  upgrade " {
 		e.Errorf("drift from another catalog: %s", got)
 	}
 }
@@ -244,12 +246,12 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	}
 }
 
-func (f *flaky) AwaitRound(ctx context.Context, w app.WorkerID) (*app.HealthRound, error) {
-	return f.Coordinator.(app.HealthKeeper).AwaitRound(ctx, w)
+func (f *flaky) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.HealthRound, error) {
+	return f.Coordinator.(execution.HealthKeeper).AwaitRound(ctx, w)
 }
 
 func (f *flaky) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error {
-	return f.Coordinator.(app.HealthKeeper).ReportRound(ctx, w, r)
+	return f.Coordinator.(execution.HealthKeeper).ReportRound(ctx, w, r)
 }
 
 // A check that a user asks for starts at once, however long it is until the next one is due. Where none can start, it says why.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps go on as if there were
 // none. One wait is open at a time.
-func (w *Worker) rounds(keeper app.HealthKeeper) {
+func (w *Worker) rounds(keeper execution.HealthKeeper) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	looks, free := make(chan struct{}, looksAtOnce), make(chan struct{}, roundsAtOnce)
@@ -62,7 +63,7 @@ func (w *Worker) rounds(keeper app.HealthKeeper) {
 }
 
 // round carries out one round and reports what it found.
-func (w *Worker) round(keeper app.HealthKeeper, r *app.HealthRound, looks chan struct{}) {
+func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, looks chan struct{}) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(w.watch, r.Within*8/10) // the rest is for the report
 	report := w.lookAtAll(ctx, r, looks)
@@ -91,7 +92,7 @@ func (w *Worker) round(keeper app.HealthKeeper, r *app.HealthRound, looks chan s
 }
 
 // lookAtAll looks at the nodes of a round, a few at a time.
-func (w *Worker) lookAtAll(ctx context.Context, r *app.HealthRound, looks chan struct{}) app.RoundReport {
+func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks chan struct{}) app.RoundReport {
 	report := app.RoundReport{Cluster: r.Cluster, Round: r.Round}
 	hide := newRedactor(r.Secrets)
 	var mu sync.Mutex
@@ -131,7 +132,7 @@ func (w *Worker) lookAtAll(ctx context.Context, r *app.HealthRound, looks chan s
 }
 
 // lookAtNode gets in and carries out the node's checks in one command. looked is false where the round's time was over.
-func (w *Worker) lookAtNode(ctx context.Context, r *app.HealthRound, n app.RoundNode, hide *redactor) (f app.NodeFinding, looked bool) {
+func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n execution.RoundNode, hide *redactor) (f app.NodeFinding, looked bool) {
 	f = app.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
 	var checks []nodeCheck
 	for _, c := range n.Checks {

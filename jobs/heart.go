@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // heart keeps a worker's claims alive, all in one message, and stops steps whose claim is gone. It beats only while
@@ -38,10 +39,10 @@ type hold struct {
 
 // letGo is how long a step that was told to stop may take to do so. One that does not is given up: its slot stays taken,
 // but the ledger goes on without it.
-const letGo = 2 * app.ClaimFor
+const letGo = 2 * execution.ClaimFor
 
 // beatEvery leaves room for three lost messages in the life of a claim.
-const beatEvery = app.ClaimFor / 4
+const beatEvery = execution.ClaimFor / 4
 
 func startHeart(worker app.WorkerID, coord app.Coordinator, log *slog.Logger) *heart {
 	h := &heart{worker: worker, coord: coord, log: log, held: map[app.Fence]*hold{},
@@ -63,7 +64,7 @@ func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (cont
 	h.mu.Lock()
 	h.held[f] = v
 	// A step that was claimed before something was cancelled, and is held only after the beat that asked what: it may be it.
-	late := !h.hurried.IsZero() && !deadline.After(h.hurried.Add(app.ClaimFor))
+	late := !h.hurried.IsZero() && !deadline.After(h.hurried.Add(execution.ClaimFor))
 	h.mu.Unlock()
 	ring(h.wake)
 	if late {
@@ -100,7 +101,7 @@ func (h *heart) run() {
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
 	var hurry <-chan struct{}
-	if p, ok := h.coord.(app.Hurrier); ok {
+	if p, ok := h.coord.(execution.Hurrier); ok {
 		told, stop := p.Hurry(h.worker)
 		defer stop()
 		hurry = told
@@ -147,7 +148,7 @@ func (h *heart) beat() {
 	if len(fences) == 0 {
 		return
 	}
-	deadline := time.Now().Add(app.ClaimFor) // the server may count from later
+	deadline := time.Now().Add(execution.ClaimFor) // the server may count from later
 	ctx, cancel := context.WithTimeout(context.Background(), h.room())
 	defer cancel()
 	directives, err := h.coord.Heartbeat(ctx, h.worker, fences)

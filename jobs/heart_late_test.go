@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // cutOff answers the first heartbeat late, and no other one.
@@ -35,12 +36,12 @@ func TestStepStopsBeforeItsClaimRunsOut(t *testing.T) {
 		h := startHeart(app.WorkerID{Tenant: "t", Name: "w"}, &cutOff{}, slog.New(slog.DiscardHandler))
 		defer h.close()
 		began := time.Now()
-		ctx, v := h.hold(t.Context(), app.Fence{Operation: 1}, began.Add(app.ClaimFor))
+		ctx, v := h.hold(t.Context(), app.Fence{Operation: 1}, began.Add(execution.ClaimFor))
 		defer v.letGo()
 		<-ctx.Done()
 		// The first heartbeat was sent after beatEvery, and the server counts from then on at the earliest.
-		if took := time.Since(began); took > beatEvery+app.ClaimFor {
-			t.Errorf("it stopped %s after its claim may have run out", took-beatEvery-app.ClaimFor)
+		if took := time.Since(began); took > beatEvery+execution.ClaimFor {
+			t.Errorf("it stopped %s after its claim may have run out", took-beatEvery-execution.ClaimFor)
 		}
 	})
 }

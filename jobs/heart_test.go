@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // skewed is a coordinator whose clock is another one.
@@ -22,7 +23,7 @@ func (s *skewed) Heartbeat(_ context.Context, _ app.WorkerID, held []app.Fence) 
 	s.beats.Add(1)
 	var out []app.Directive
 	for _, f := range held {
-		out = append(out, app.Directive{Fence: f, Deadline: time.Now().Add(s.by + app.ClaimFor)})
+		out = append(out, app.Directive{Fence: f, Deadline: time.Now().Add(s.by + execution.ClaimFor)})
 	}
 	return out, nil
 }
@@ -32,8 +33,8 @@ func TestClaimsHoldWhateverTheServersClockSays(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := startHeart(app.WorkerID{Name: "w"}, &skewed{by: by}, slog.New(slog.DiscardHandler))
 			defer h.close()
-			ctx, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
-			time.Sleep(10 * app.ClaimFor)
+			ctx, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(execution.ClaimFor))
+			time.Sleep(10 * execution.ClaimFor)
 			if ctx.Err() != nil {
 				t.Errorf("with the server's clock off by %s the claim ends: %v", by, context.Cause(ctx))
 			}
@@ -52,7 +53,7 @@ func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
 		defer h.close()
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, hold := h.hold(limited, app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+		_, hold := h.hold(limited, app.Fence{Operation: 1}, time.Now().Add(execution.ClaimFor))
 		time.Sleep(2 * time.Minute)
 		beats := s.beats.Load()
 		time.Sleep(10 * time.Minute)
@@ -81,7 +82,7 @@ func TestHeartBeatsAtOnceWhenItIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &hurried{told: make(chan struct{}, 1)}
 		h := startHeart(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
-		_, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(app.ClaimFor))
+		_, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(execution.ClaimFor))
 		time.Sleep(time.Second)
 		c.told <- struct{}{}
 		synctest.Wait()
@@ -103,7 +104,7 @@ func TestStepHeldAfterTheHurriedBeatIsAskedFor(t *testing.T) {
 		h := startHeart(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
 		defer h.close()
 		claim := func(n int64, asked time.Time) {
-			_, hold := h.hold(t.Context(), app.Fence{Operation: n}, asked.Add(app.ClaimFor))
+			_, hold := h.hold(t.Context(), app.Fence{Operation: n}, asked.Add(execution.ClaimFor))
 			t.Cleanup(hold.letGo)
 			synctest.Wait()
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // TestScriptsOfHooks: what a template and a tenant want to be run before an operation has run on a node before anything of a service
@@ -22,7 +23,7 @@ func TestScriptsOfHooks(t *testing.T) {
 			{Name: "other", When: app.HookBefore, Script: note("other"), Operations: []app.OperationKind{app.OperationRestart}},
 		}
 	})
-	saved, err := e.app.SaveHook(e.ctx, e.admin, app.HookRequest{Name: "house", When: app.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
+	saved, err := e.app.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", When: app.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestScriptsOfHooks(t *testing.T) {
 		t.Fatalf("the preview shows %+v", p.Plan.Hooks)
 	}
 	// What was shown is what runs: another script is another plan.
-	if _, err := e.app.SaveHook(e.ctx, e.admin, app.HookRequest{Name: "house", Script: fmt.Sprintf("echo \"$MUSTER_NODE home\" >>%q\n", e.effect)}); err != nil {
+	if _, err := e.app.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", Script: fmt.Sprintf("echo \"$MUSTER_NODE home\" >>%q\n", e.effect)}); err != nil {
 		t.Fatal(err)
 	}
 	ask.PlanHash = p.PlanHash

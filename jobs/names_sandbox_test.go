@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/providers/sandbox"
@@ -60,7 +61,7 @@ func TestNodesKnowEachOther(t *testing.T) {
 		t.Helper()
 		var want []string
 		for _, n := range v.Nodes {
-			h := app.HostEntryOf(n)
+			h := execution.HostEntryOf(n)
 			want = append(want, h.Address+" "+strings.Join(h.Names, " "))
 		}
 		for _, n := range v.Nodes {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/pool"
 	"muster/jobs/remote"
 	"muster/providers/fake"
 )
@@ -317,7 +319,7 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 		t.Errorf("after failures: %+v", v)
 	}
 	asked := p.cloud.Count(fake.Create)
-	waiting := app.New(p.app.Deps)
+	waiting := appall.New(p.app.Given)
 	waiting.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
 	for range 5 {
 		if _, err := waiting.TendPools(p.ctx); err != nil {
@@ -359,7 +361,7 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 		due, err := p.store.DuePools(p.ctx, time.Now().Add(time.Hour), 10)
 		return err == nil && len(due) == 0
 	})
-	ahead = app.DefaultPoolAge + time.Second
+	ahead = pool.DefaultPoolAge + time.Second
 	v = p.until("base", "both are replaced", func(v app.PoolView) bool {
 		return v.Ready == 2 && v.Leaving == 0 && !slices.ContainsFunc(v.Machines, func(m app.PoolMachine) bool { return slices.Contains(old, m.MachineID) })
 	})

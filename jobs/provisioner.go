@@ -7,31 +7,33 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 )
 
 // WorkerHandle is a worker that a provisioner runs: a process of its own, or a part of this one. None of its methods waits.
 type WorkerHandle interface {
-	Update(o app.WorkerOrder) // other slots, a fresh token
-	Drain()                   // take nothing new, and end when nothing is left
-	Stop()                    // give back what it holds, and end
-	Done() <-chan struct{}    // closed when it has ended for certain: it acts no more
+	Update(o fleet.WorkerOrder) // other slots, a fresh token
+	Drain()                     // take nothing new, and end when nothing is left
+	Stop()                      // give back what it holds, and end
+	Done() <-chan struct{}      // closed when it has ended for certain: it acts no more
 }
 
 // Provisioner registers with the server and runs one worker for each tenant that the server gives it.
 type Provisioner struct {
-	Registration app.Registration
-	Server       app.Registry
+	Registration fleet.Registration
+	Server       fleet.Registry
 	// Start begins a worker of that name, which no worker ever had.
-	Start func(r app.Registered, name string, o app.WorkerOrder) (WorkerHandle, error)
+	Start func(r fleet.Registered, name string, o fleet.WorkerOrder) (WorkerHandle, error)
 	// DrainTime is how long steps under way may take to end once the provisioner shall; then they are given back.
 	DrainTime time.Duration
 	Log       *slog.Logger
 	// OnRegister, when set, is told of each registration.
-	OnRegister func(app.Registered)
+	OnRegister func(fleet.Registered)
 
-	registered app.Registered
+	registered fleet.Registered
 	known      string // version of the orders that it acts by
-	orders     map[string]app.WorkerOrder
+	orders     map[string]fleet.WorkerOrder
 	running    map[string]*keptWorker // by tenant; those that take new steps
 	leaving    map[*keptWorker]bool
 	ended      []string // workers to tell of
@@ -47,7 +49,7 @@ type keptWorker struct {
 	WorkerHandle
 	name    string
 	tenant  string
-	order   app.WorkerOrder
+	order   fleet.WorkerOrder
 	began   time.Time
 	leaving bool
 }
@@ -66,7 +68,7 @@ const (
 
 // answerToBeat is what became of a heartbeat.
 type answerToBeat struct {
-	orders app.Orders
+	orders fleet.Orders
 	told   int // how many ended workers the server knows of now
 	err    error
 }
@@ -74,7 +76,7 @@ type answerToBeat struct {
 // Run works until ctx ends, or the server wants the provisioner to drain; then it drains. The error is EUnauthorized where the
 // server does not take the token (any more).
 func (p *Provisioner) Run(ctx context.Context) error {
-	p.orders, p.running, p.failures = map[string]app.WorkerOrder{}, map[string]*keptWorker{}, map[string]*crashes{}
+	p.orders, p.running, p.failures = map[string]fleet.WorkerOrder{}, map[string]*keptWorker{}, map[string]*crashes{}
 	p.leaving, p.events = map[*keptWorker]bool{}, make(chan *keptWorker, 16)
 	for {
 		again, err := p.registration(ctx)
@@ -100,7 +102,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		one, cut = context.WithTimeout(live, app.ProvisionerSilence)
 		stop := cut
 		hurried = false
-		b := app.Beat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerBeat}
+		b := fleet.Beat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerBeat}
 		if len(b.Ended) > 0 || p.draining {
 			b.Wait = 0
 		}
@@ -114,7 +116,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		}()
 	}
 	beat()
-	defer func() { p.registered = app.Registered{} }()
+	defer func() { p.registered = fleet.Registered{} }()
 	asked := ctx.Done()
 	var limit <-chan time.Time
 	next := time.NewTimer(time.Hour)
@@ -170,7 +172,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 				return false, a.err
 			default:
 				p.trouble.say(p.Log, "reaching the server", a.err)
-				if time.Since(p.heard) > app.ClaimFor && len(p.running)+len(p.leaving) > 0 {
+				if time.Since(p.heard) > execution.ClaimFor && len(p.running)+len(p.leaving) > 0 {
 					p.Log.Warn("the server was not reached for as long as a claim holds; the workers are stopped")
 					p.stopAll()
 				}
@@ -203,7 +205,7 @@ func (p *Provisioner) until(a answerToBeat) time.Duration {
 // register tries until it succeeds, ctx ends, or the server does not know the token.
 func (p *Provisioner) register(ctx context.Context) (again bool, err error) {
 	for try := 1; ctx.Err() == nil; try++ {
-		once, cancel := context.WithTimeout(ctx, app.ClaimFor)
+		once, cancel := context.WithTimeout(ctx, execution.ClaimFor)
 		r, err := p.Server.Register(once, p.Registration)
 		cancel()
 		if err == nil {
@@ -224,7 +226,7 @@ func (p *Provisioner) register(ctx context.Context) (again bool, err error) {
 }
 
 // follow starts, changes and drains workers so that they are those that were ordered.
-func (p *Provisioner) follow(workers []app.WorkerOrder) {
+func (p *Provisioner) follow(workers []fleet.WorkerOrder) {
 	clear(p.orders)
 	for _, o := range workers {
 		p.orders[o.Tenant] = o
@@ -254,7 +256,7 @@ func (p *Provisioner) restart() {
 		if c := p.failures[tenant]; c != nil && time.Now().Before(c.again) {
 			continue
 		}
-		name := app.NewWorkerName(p.registered.ID)
+		name := fleet.NewWorkerName(p.registered.ID)
 		h, err := p.Start(p.registered, name, o)
 		if err != nil {
 			p.Log.Error("a worker does not start", "tenant", tenant, "error", err)
@@ -338,7 +340,7 @@ func (p *Provisioner) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*app.ProvisionerBeat)
 	defer cancel()
 	if len(p.ended) > 0 {
-		_, _ = p.Server.Beat(ctx, app.Beat{ID: p.registered.ID, Draining: true, Ended: p.ended})
+		_, _ = p.Server.Beat(ctx, fleet.Beat{ID: p.registered.ID, Draining: true, Ended: p.ended})
 	}
 	if err := p.Server.Leave(ctx, p.registered.ID); err != nil {
 		p.Log.Warn("the server was not told that this provisioner ends", "error", err)

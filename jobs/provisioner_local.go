@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/fleet"
 )
 
 // localWorker is a worker inside this process.
@@ -37,7 +39,7 @@ func StartLocal(c WorkerConfig, server app.WorkWaiter) (WorkerHandle, error) {
 }
 
 // Update implements WorkerHandle.
-func (l *localWorker) Update(o app.WorkerOrder) { l.Resize(o.Slots) }
+func (l *localWorker) Update(o fleet.WorkerOrder) { l.Resize(o.Slots) }
 
 // Drain implements WorkerHandle.
 func (l *localWorker) Drain() {
@@ -58,8 +60,8 @@ func (l *localWorker) Done() <-chan struct{} { return l.done }
 // Balance keeps the shares of tenants fair, until ctx ends: at once when there is new work or another provisioner, and
 // otherwise twice a second. It never takes more than a small part of a processor, however much there is to look at.
 type Balance struct {
-	Balancer *app.Balancer
-	Store    app.Store
+	Balancer *fleet.Balancer
+	Store    all.Store
 	Log      *slog.Logger
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // forgetful is a server that replaces the first registration as soon as that has a worker.
@@ -21,14 +22,14 @@ type forgetful struct {
 	refused    []string
 }
 
-func (f *forgetful) Register(context.Context, app.Registration) (app.Registered, error) {
+func (f *forgetful) Register(context.Context, fleet.Registration) (fleet.Registered, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.registered++
-	return app.Registered{ID: fmt.Sprintf("r%d", f.registered)}, nil
+	return fleet.Registered{ID: fmt.Sprintf("r%d", f.registered)}, nil
 }
 
-func (f *forgetful) Beat(ctx context.Context, b app.Beat) (app.Orders, error) {
+func (f *forgetful) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error) {
 	_ = pause(ctx, b.Wait)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,13 +37,13 @@ func (f *forgetful) Beat(ctx context.Context, b app.Beat) (app.Orders, error) {
 	for _, name := range b.Ended {
 		if !strings.HasPrefix(name, app.WorkerPrefix(b.ID)) {
 			f.refused = append(f.refused, name)
-			return app.Orders{}, app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", name)
+			return fleet.Orders{}, app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", name)
 		}
 	}
 	if b.ID == "r1" && f.beats["r1"] > 1 {
-		return app.Orders{}, &app.Error{Code: app.EStale, Reason: "replaced", Message: "replaced"}
+		return fleet.Orders{}, &app.Error{Code: app.EStale, Reason: "replaced", Message: "replaced"}
 	}
-	return app.Orders{Version: "1", Workers: []app.WorkerOrder{{Tenant: "t", Slots: 1}}}, nil
+	return fleet.Orders{Version: "1", Workers: []fleet.WorkerOrder{{Tenant: "t", Slots: 1}}}, nil
 }
 
 func (f *forgetful) Leave(context.Context, string) error { return nil }
@@ -54,10 +55,10 @@ type slow struct {
 	done  chan struct{}
 }
 
-func (s *slow) Update(app.WorkerOrder) {}
-func (s *slow) Drain()                 { s.Stop() }
-func (s *slow) Stop()                  { s.once.Do(func() { time.AfterFunc(s.takes, func() { close(s.done) }) }) }
-func (s *slow) Done() <-chan struct{}  { return s.done }
+func (s *slow) Update(fleet.WorkerOrder) {}
+func (s *slow) Drain()                   { s.Stop() }
+func (s *slow) Stop()                    { s.once.Do(func() { time.AfterFunc(s.takes, func() { close(s.done) }) }) }
+func (s *slow) Done() <-chan struct{}    { return s.done }
 
 // A worker that ends only after its provisioner has registered anew is not told of under the new registration: the server
 // would refuse every heartbeat from then on.
@@ -66,7 +67,7 @@ func TestWorkerThatOutlivesItsRegistration(t *testing.T) {
 		server := &forgetful{beats: map[string]int{}}
 		var names []string
 		p := &Provisioner{Server: server, DrainTime: time.Second, Log: slog.New(slog.DiscardHandler),
-			Start: func(_ app.Registered, name string, _ app.WorkerOrder) (WorkerHandle, error) {
+			Start: func(_ fleet.Registered, name string, _ fleet.WorkerOrder) (WorkerHandle, error) {
 				names = append(names, name)
 				w := &slow{done: make(chan struct{})}
 				if len(names) == 1 {

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/jobs"
 )
 
 // office is a server that gives orders as a test says, at once.
 type office struct {
 	mu       sync.Mutex
-	orders   app.Orders
+	orders   fleet.Orders
 	err      error
-	beats    []app.Beat
+	beats    []fleet.Beat
 	ids      int
 	changed  chan struct{}
 	register error
@@ -33,22 +34,22 @@ func (o *office) set(change func()) {
 	o.changed = make(chan struct{})
 }
 
-func (o *office) order(version string, workers ...app.WorkerOrder) {
-	o.set(func() { o.orders = app.Orders{Version: version, Workers: workers} })
+func (o *office) order(version string, workers ...fleet.WorkerOrder) {
+	o.set(func() { o.orders = fleet.Orders{Version: version, Workers: workers} })
 }
 
-func (o *office) Register(context.Context, app.Registration) (app.Registered, error) {
+func (o *office) Register(context.Context, fleet.Registration) (fleet.Registered, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.register != nil {
-		return app.Registered{}, o.register
+		return fleet.Registered{}, o.register
 	}
 	o.ids++
 	o.err = nil
-	return app.Registered{ID: "p" + string(rune('0'+o.ids)), Installation: "i"}, nil
+	return fleet.Registered{ID: "p" + string(rune('0'+o.ids)), Installation: "i"}, nil
 }
 
-func (o *office) Beat(ctx context.Context, b app.Beat) (app.Orders, error) {
+func (o *office) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error) {
 	o.mu.Lock()
 	o.beats = append(o.beats, b)
 	for o.err == nil && o.orders.Version == b.Known && b.Wait > 0 {
@@ -56,7 +57,7 @@ func (o *office) Beat(ctx context.Context, b app.Beat) (app.Orders, error) {
 		o.mu.Unlock()
 		select {
 		case <-ctx.Done():
-			return app.Orders{}, &app.Error{Code: app.ETransient, Message: "gone"}
+			return fleet.Orders{}, &app.Error{Code: app.ETransient, Message: "gone"}
 		case <-changed:
 		case <-time.After(100 * time.Millisecond):
 			b.Wait = 0
@@ -77,7 +78,7 @@ func (o *office) Leave(context.Context, string) error {
 // hand is a worker that does what the test says.
 type hand struct {
 	name   string
-	order  app.WorkerOrder
+	order  fleet.WorkerOrder
 	mu     sync.Mutex
 	calls  []string
 	done   chan struct{}
@@ -91,7 +92,7 @@ func (h *hand) note(s string) {
 	h.calls = append(h.calls, s)
 }
 
-func (h *hand) Update(o app.WorkerOrder) {
+func (h *hand) Update(o fleet.WorkerOrder) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.order = o
@@ -129,8 +130,8 @@ func newShop(t *testing.T, drain time.Duration) *shop {
 	s := &shop{T: t, office: newOffice(), ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.stop = stop
-	p := &jobs.Provisioner{Registration: app.Registration{Name: "h1", Slots: 8}, Server: s.office, DrainTime: drain, Log: slog.New(slog.DiscardHandler),
-		Start: func(_ app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
+	p := &jobs.Provisioner{Registration: fleet.Registration{Name: "h1", Slots: 8}, Server: s.office, DrainTime: drain, Log: slog.New(slog.DiscardHandler),
+		Start: func(_ fleet.Registered, name string, o fleet.WorkerOrder) (jobs.WorkerHandle, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			h := &hand{name: name, order: o, done: make(chan struct{}), drains: !s.busy}
@@ -181,9 +182,9 @@ func (s *shop) ends() error {
 
 func TestProvisionerFollowsOrders(t *testing.T) {
 	s := newShop(t, time.Minute)
-	s.office.order("1", app.WorkerOrder{Tenant: "a", Slots: 2}, app.WorkerOrder{Tenant: "b", Slots: 3})
+	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2}, fleet.WorkerOrder{Tenant: "b", Slots: 3})
 	s.until("two workers", func() bool { return len(s.all()) == 2 })
-	s.office.order("2", app.WorkerOrder{Tenant: "a", Slots: 5})
+	s.office.order("2", fleet.WorkerOrder{Tenant: "a", Slots: 5})
 	s.until("more slots", func() bool {
 		for _, h := range s.all() {
 			if h.slots() == 5 {
@@ -210,7 +211,7 @@ func TestProvisionerFollowsOrders(t *testing.T) {
 
 func TestCrashedWorkerIsStartedAgainAndToldOf(t *testing.T) {
 	s := newShop(t, time.Minute)
-	s.office.order("1", app.WorkerOrder{Tenant: "a", Slots: 2})
+	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
 	first := s.all()[0]
 	first.die()
@@ -238,7 +239,7 @@ func TestCrashedWorkerIsStartedAgainAndToldOf(t *testing.T) {
 
 func TestReplacedProvisionerDropsAllAndRegistersAnew(t *testing.T) {
 	s := newShop(t, time.Minute)
-	s.office.order("1", app.WorkerOrder{Tenant: "a", Slots: 2})
+	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
 	s.office.set(func() { s.office.err = &app.Error{Code: app.EStale, Reason: "replaced"} })
 	s.until("another of a new registration", func() bool { return len(s.all()) == 2 })
@@ -249,7 +250,7 @@ func TestReplacedProvisionerDropsAllAndRegistersAnew(t *testing.T) {
 
 func TestDrainedProvisionerEndsWell(t *testing.T) {
 	s := newShop(t, time.Minute)
-	s.office.order("1", app.WorkerOrder{Tenant: "a", Slots: 2})
+	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
 	s.stop()
 	if err := s.ends(); err != nil {
@@ -268,7 +269,7 @@ func TestStepsThatOutlastTheDrainAreGivenBack(t *testing.T) {
 	s.mu.Lock()
 	s.busy = true
 	s.mu.Unlock()
-	s.office.order("1", app.WorkerOrder{Tenant: "a", Slots: 2})
+	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
 	s.stop()
 	if err := s.ends(); err != nil {
@@ -281,7 +282,7 @@ func TestStepsThatOutlastTheDrainAreGivenBack(t *testing.T) {
 
 func TestRevokedProvisionerEndsWithAnError(t *testing.T) {
 	s := newShop(t, time.Minute)
-	s.office.order("1", app.WorkerOrder{Tenant: "a", Slots: 2})
+	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
 	s.office.set(func() { s.office.err = &app.Error{Code: app.EUnauthorized} })
 	if err := s.ends(); app.CodeOf(err) != app.EUnauthorized {

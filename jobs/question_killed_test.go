@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // The server and its worker die at the end of every step, while people are asked, and just after they have answered: nobody is asked
@@ -48,7 +49,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 					}
 					break
 				}
-				if list, err := m.app.Questions(t.Context(), m.admin, app.QuestionQuery{Mine: true}); err != nil {
+				if list, err := m.app.Questions(t.Context(), m.admin, execution.QuestionQuery{Mine: true}); err != nil {
 					t.Fatal(err)
 				} else if len(list) > 0 && !m.coord.gone() {
 					stop()
@@ -57,7 +58,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 						t.Fatalf("%s is asked again: %+v", q.Step, q)
 					}
 					again() // while it is asked
-					s := app.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Values: map[string]any{"word": "sesame-" + q.Node}}
+					s := execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Values: map[string]any{"word": "sesame-" + q.Node}}
 					if _, err := m.app.AnswerStep(t.Context(), m.admin, v.ID, s); err != nil {
 						t.Fatalf("%s: %v", q.Step, err)
 					}

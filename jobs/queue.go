@@ -11,8 +11,8 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
-
 	"muster/app"
+	"muster/app/identity"
 )
 
 // taskStep is asynq's name for a doorbell.
@@ -114,7 +114,7 @@ func (q *Queue) Lost(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if got == "" {
-		got = app.NewToken()
+		got = identity.NewToken()
 		ok, err := q.client.SetNX(ctx, key, got, 0).Result()
 		if err != nil {
 			return false, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}

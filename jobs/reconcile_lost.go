@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/operation"
 )
 
 // Bounds of a look for lost machines.
@@ -234,9 +236,9 @@ func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
 	}
 	switch {
 	case runs:
-		return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostWords(names))
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, operation.LostWords(names))
 	case c.Status == app.ClusterAsleep && newly > 0:
-		return l.Store.MarkLost(ctx, c.Tenant, c.ID, app.LostAsleepWords(names))
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, operation.LostAsleepWords(names))
 	}
 	return nil
 }
@@ -253,7 +255,7 @@ func (l *lookout) away(ctx context.Context, c app.ComparedCluster, n app.Node, s
 		return true, nil
 	}
 	ops, err := l.Store.Operations(ctx, c.Tenant, c.ID)
-	if err != nil || !app.MaySleep(ops) {
+	if err != nil || !appcluster.MaySleep(ops) {
 		return err == nil, err
 	}
 	if e, known := l.machines[n.MachineID]; known { // until something is done to the cluster

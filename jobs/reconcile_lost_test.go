@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store"
 	"muster/app/store/db"
 	"muster/app/store/storetest"
@@ -104,7 +105,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 	}
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for i, update := range []*app.NodeUpdate{{Status: app.NodeCreated, Machine: &app.Machine{ID: "m"}}, {Status: app.NodeReady}} {
-		held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: 1})
+		held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 1})
 		if err != nil || len(held) != 1 {
 			t.Fatalf("step %d: %+v, %v", i, held, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // pass is one look at one account.
@@ -124,7 +125,7 @@ func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machin
 		if !wanted || i.Machine == m.ID {
 			continue
 		}
-		seen := app.SeenMachine(m, p.price(ctx, i.Tenant, i.Cluster, i.Node))
+		seen := fleet.SeenMachine(m, p.price(ctx, i.Tenant, i.Cluster, i.Node))
 		errs = append(errs, p.Store.NoteResources(ctx, p.name, i.ID, time.Now(), []app.Seen{seen}))
 	}
 	return errors.Join(errs...)
@@ -160,7 +161,7 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 			}
 		}
 		tags := m.Tags
-		o := app.Orphan{ID: app.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
+		o := app.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
 			Tenant: tags[app.TagTenant], Cluster: tags[app.TagCluster], Node: tags[app.TagNode], Intent: id, Kind: kind, MadeAt: m.MadeAt}
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
@@ -228,7 +229,7 @@ func (p *pass) remove(ctx context.Context, cloud app.Provider, o app.Orphan) err
 	p.account.Orphans--
 	p.Log.Warn("a machine that nobody stood behind was deleted", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster, "node", o.Node,
 		"kind", o.Kind, "ordered by", o.Decided)
-	seen := app.Seen{Kind: app.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, MadeAt: o.Since(), Gone: true}
+	seen := app.Seen{Kind: fleet.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, MadeAt: o.Since(), Gone: true}
 	return errors.Join(p.Store.OrphanDeleted(ctx, o.ID, time.Now(), ""),
 		p.Store.NoteResources(ctx, p.name, o.Intent, time.Now(), []app.Seen{seen}))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // Defaults of a Reconciler.
@@ -92,7 +93,7 @@ func (r *Reconciler) Run(ctx context.Context) {
 
 func (r *Reconciler) prepare() {
 	if r.Policy == (app.OrphanPolicy{}) {
-		r.Policy = app.DefaultOrphanPolicy
+		r.Policy = fleet.DefaultOrphanPolicy
 	}
 	if r.Every == 0 {
 		r.Every = reconcileEvery

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/jobs"
 	"muster/providers/fake"
 )
@@ -22,7 +23,7 @@ func (e *engine) reconciler(change func(*jobs.Reconciler)) (stop func()) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	r := &jobs.Reconciler{Name: "r", Installation: installation, Store: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Deps.Catalog,
+	r := &jobs.Reconciler{Name: "r", Installation: installation, Store: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Given.Catalog,
 		Log: quiet(e.T), Policy: hasty, Every: 30 * time.Millisecond}
 	if change != nil {
 		change(r)
@@ -92,7 +93,7 @@ func (e *engine) delete(id string) {
 	e.want(e.await(id), app.ClusterDeleted)
 }
 
-func (e *engine) receipt(id string) app.Receipt {
+func (e *engine) receipt(id string) fleet.Receipt {
 	e.Helper()
 	r, err := e.app.Receipt(e.ctx, e.admin, id)
 	if err != nil {
@@ -425,7 +426,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 		t.Errorf("the receipt: %+v", r)
 	}
 	for _, l := range r.Lines {
-		if l.ID == "" || l.GoneAt.IsZero() || l.GoneAt.Before(l.MadeAt) || l.Provider != "cloud" || l.Kind != app.ResourceMachine {
+		if l.ID == "" || l.GoneAt.IsZero() || l.GoneAt.Before(l.MadeAt) || l.Provider != "cloud" || l.Kind != fleet.ResourceMachine {
 			t.Errorf("a line: %+v", l)
 		}
 	}

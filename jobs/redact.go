@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"muster/app"
+	"muster/app/secret"
 )
 
 const (
@@ -10,11 +11,11 @@ const (
 )
 
 // redactor takes the secrets that a step was given out of what it says; see app.Redactor. It is made for one step.
-type redactor struct{ values *app.Redactor }
+type redactor struct{ values *secret.Redactor }
 
 // newRedactor gives nil where there is nothing to hide; that redactor hides nothing.
 func newRedactor(secrets []string) *redactor {
-	values := app.NewRedactor(secrets)
+	values := secret.NewRedactor(secrets)
 	if values == nil {
 		return nil
 	}

@@ -5,7 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
+	apppolicy "muster/app/policy"
 )
 
 // Defaults of a Retention.
@@ -16,7 +17,7 @@ const (
 
 // Retention forgets old events and logs, a few at a time.
 type Retention struct {
-	Store  app.RetentionStore
+	Store  cluster.RetentionStore
 	Events time.Duration // 0: for ever
 	Logs   time.Duration // after the operation has ended; 0: for ever
 	Log    *slog.Logger
@@ -37,10 +38,10 @@ func (r *Retention) Run(ctx context.Context) {
 			logs, err = r.drop(ctx, r.Store.DropLogs, r.Logs)
 		}
 		if err == nil {
-			_, err = r.Store.DropPaces(ctx, r.Now().Add(-app.PaceMemory))
+			_, err = r.Store.DropPaces(ctx, r.Now().Add(-apppolicy.PaceMemory))
 		}
 		for n := 1; err == nil && n > 0; {
-			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-app.IdempotencyKeep))
+			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-cluster.IdempotencyKeep))
 		}
 		if ctx.Err() == nil {
 			trouble.say(r.Log, "deleting old events and logs", err)

@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
+	apppolicy "muster/app/policy"
 )
 
 // shelf is what is left of so many rows, of which each batch deletes ten.
@@ -85,10 +86,10 @@ func TestRetention(t *testing.T) {
 			if c.events > 0 && !s.eventsTo.Equal(began.Add(-c.events)) || c.logs > 0 && s.logTo.After(began.Add(time.Second-c.logs)) {
 				t.Errorf("%s: deleted up to %s and %s", c.name, s.eventsTo, s.logTo)
 			}
-			if late := s.pacesTo.Sub(began.Add(-app.PaceMemory)); late < 0 || late > time.Minute {
+			if late := s.pacesTo.Sub(began.Add(-apppolicy.PaceMemory)); late < 0 || late > time.Minute {
 				t.Errorf("%s: how long steps take was forgotten up to %s", c.name, s.pacesTo)
 			}
-			if late := s.answersTo.Sub(began.Add(-app.IdempotencyKeep)); s.answers != 0 || late < 0 || late > time.Minute {
+			if late := s.answersTo.Sub(began.Add(-cluster.IdempotencyKeep)); s.answers != 0 || late < 0 || late > time.Minute {
 				t.Errorf("%s: %d answers are left of those up to %s", c.name, s.answers, s.answersTo)
 			}
 			s.mu.Lock()

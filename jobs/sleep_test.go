@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/providers/fake"
 )
 
@@ -170,7 +171,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	}
 	v = e.await(v.ID)
 	e.want(v, app.ClusterFailed)
-	if v.Operations[0].Status != app.OperationSucceeded || v.Message != app.LostWords([]string{"n3"}) {
+	if v.Operations[0].Status != app.OperationSucceeded || v.Message != operation.LostWords([]string{"n3"}) {
 		t.Errorf("the wake %s: %s", v.Operations[0].Status, v.Message)
 	}
 	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationRepair}); err != nil {

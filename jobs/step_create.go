@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // create asks the provider for the machine, unless an earlier attempt has made it. Where an earlier one may have asked, its
@@ -49,7 +50,7 @@ func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output,
 	}
 	r.Unasked = false
 	r.Machine = &m
-	r.Seen = append(r.Seen, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+	r.Seen = append(r.Seen, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	return nil
 }
 
@@ -143,7 +144,7 @@ func earlier(ctx context.Context, p app.Provider, as *app.Assignment, out app.Ou
 			return kept, false, fmt.Errorf("%s: delete %s: %w", as.Provider.Name, m.ID, err)
 		}
 		out(app.StreamSystem, fmt.Sprintf("Machine %s was deleted: %s.", m.ID, why))
-		r.Seen = append(r.Seen, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+		r.Seen = append(r.Seen, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	}
 	return kept, found, proveGone(ctx, p, as, r)
 }

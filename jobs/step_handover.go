@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/remote"
 )
 
@@ -131,7 +132,7 @@ func makeOwn(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Outp
 	if err := remote.ForgetKey(ctx, sh, as.FromPool.Key, sudo); err != nil {
 		return err
 	}
-	self := app.HostEntryOf(as.Node)
+	self := execution.HostEntryOf(as.Node)
 	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.SetHosts(ctx, sh, []app.HostEntry{self}, sudo))
 	if code := app.CodeOf(err); err != nil && (code == app.EInvalid || code == app.ECredentials) {
 		out(app.StreamErr, app.AsError(err).ForPeople())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 func listIntent(ctx context.Context, p app.Provider, as *app.Assignment) ([]app.Machine, error) {
@@ -47,7 +48,7 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 		ids := make([]string, 0, len(left)+1)
 		for _, m := range left {
 			ids = append(ids, m.ID)
-			see(r, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+			see(r, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 		}
 		if try == 1 && as.Node.MachineID != "" && len(left) == 0 {
 			ids = append(ids, as.Node.MachineID) // perhaps not listed (yet)

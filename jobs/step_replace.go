@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 const (
@@ -63,7 +64,7 @@ func (w *Worker) replace(ctx context.Context, as *app.Assignment, out app.Output
 		return fmt.Errorf("machine %s did not come up and is to be replaced: %w", id, err)
 	}
 	r.Machine = nil
-	gone := app.SeenMachine(app.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
+	gone := fleet.SeenMachine(app.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
 	gone.Gone = true
 	see(r, gone)
 	return &app.Error{Code: app.ETransient, Reason: reasonReplaced,
@@ -92,7 +93,7 @@ func (w *Worker) standIn(ctx context.Context, p app.Provider, as *app.Assignment
 		}
 	}
 	out(app.StreamSystem, fmt.Sprintf("Machine %s takes the place of %s, which is deleted.", m.ID, was))
-	see(r, app.SeenMachine(m, as.Machine.Flavor.CostPerHour))
+	see(r, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	if !slices.Contains(as.Replacements, m.ID) {
 		as.Replacements = append(slices.Clone(as.Replacements), m.ID)
 	}

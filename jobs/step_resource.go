@@ -13,6 +13,7 @@ import (
 
 	"muster/app"
 	"muster/app/archive"
+	"muster/app/resource"
 )
 
 // placed is a resource as it lies on a node: unpacked in a directory that is named by all that it depends on, so what is there already need not
@@ -100,7 +101,7 @@ func (w *Worker) put(ctx context.Context, as *app.Assignment, from app.ResourceF
 	if fetched {
 		where = "from the server"
 	}
-	out(app.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, app.Bytes(p.Size), where))
+	out(app.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, resource.Bytes(p.Size), where))
 	_, err = n.run(unpackLine(p), func() io.ReadCloser { return pour(ctx, file, p) })
 	return err
 }
@@ -112,7 +113,7 @@ func pour(ctx context.Context, file *os.File, p placed) io.ReadCloser {
 		t := tar.NewWriter(w)
 		s := archive.Source{R: file, Size: p.Size, Name: p.Name}
 		var err error
-		if p.Format == app.FormatArchive {
+		if p.Format == resource.FormatArchive {
 			if err = archive.Folder(p.Name, t); err == nil {
 				err = archive.Rewrite(ctx, s, p.Name, t)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/remote"
 )
 
@@ -71,7 +72,7 @@ func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output
 		if err := a.Run(ctx, sh, call, out); err != nil || len(told) == 0 {
 			return err
 		}
-		if err := app.CheckFacts(told); err != nil {
+		if err := execution.CheckFacts(told); err != nil {
 			return err
 		}
 		r.Facts = told

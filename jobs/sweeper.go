@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 )
 
 // Sweeper removes contents of resources that nobody needs any more.
@@ -23,7 +24,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 		s.Every = retentionEvery
 	}
 	if s.After == 0 {
-		s.After = app.SweptAfter
+		s.After = resource.SweptAfter
 	}
 	var trouble quietly
 	for {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/remote"
 )
 
@@ -71,7 +71,7 @@ const heard = 4
 // StartWorker begins to serve the tenant's queue. Close it.
 func StartWorker(c WorkerConfig) (*Worker, error) {
 	w := newWorker(c)
-	if k, ok := c.Coordinator.(app.HealthKeeper); ok {
+	if k, ok := c.Coordinator.(execution.HealthKeeper); ok {
 		w.work.Go(func() { w.rounds(k) })
 	}
 	if c.Queue == nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -22,11 +23,11 @@ type Accounts interface {
 	// ChangePassword is EUnauthorized where the old one does not fit, EInvalid where the new one will not do.
 	ChangePassword(ctx context.Context, a app.Actor, old, wanted string) error
 	// StepUp takes the second factor too, of accounts that have one.
-	StepUp(ctx context.Context, a app.Actor, password string, f app.FactorProof) error
+	StepUp(ctx context.Context, a app.Actor, password string, f identity.FactorProof) error
 	StepUpBy(ctx context.Context, a app.Actor, issuer, subject string) error
-	ShowLink(ctx context.Context, a app.Actor, token string) (app.IdentityLink, error)
-	ConfirmLink(ctx context.Context, a app.Actor, token string) (app.Identity, error)
-	Identities(ctx context.Context, a app.Actor, user string) ([]app.Identity, error)
+	ShowLink(ctx context.Context, a app.Actor, token string) (identity.IdentityLink, error)
+	ConfirmLink(ctx context.Context, a app.Actor, token string) (identity.Identity, error)
+	Identities(ctx context.Context, a app.Actor, user string) ([]identity.Identity, error)
 	RemoveIdentity(ctx context.Context, a app.Actor, user, kind, external string) error
 	SecondFactors
 }
@@ -50,7 +51,7 @@ func (p *Portal) accountShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	var factors app.SecondFactors
+	var factors identity.SecondFactors
 	if p.cameBy(r) == "" {
 		if factors, err = p.accounts().SecondFactors(ctx, a); err != nil {
 			return err
@@ -117,7 +118,7 @@ func (p *Portal) passwordAsk(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 func (p *Portal) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in identitypage.Password) error {
-	in.User, in.Must, in.Least = a.User, a.MustChange, app.MinPassword
+	in.User, in.Must, in.Least = a.User, a.MustChange, identity.MinPassword
 	f := p.frame(r, "Change your password")
 	f.At = "account"
 	p.render(w, r, status, identitypage.PasswordPage(f, in))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -14,7 +15,7 @@ import (
 // ownTokens is a power that a Muster may have: people look after the API tokens of their own account.
 type ownTokens interface {
 	Tokens(ctx context.Context, a app.Actor, user string) ([]app.Token, error)
-	CreateToken(ctx context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error)
+	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
 	RevokeToken(ctx context.Context, a app.Actor, id int64) error
 }
 
@@ -35,7 +36,7 @@ func (p *Portal) tokenNew(w http.ResponseWriter, r *http.Request, a app.Actor) e
 
 func (p *Portal) showNewToken(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in identitypage.NewToken) error {
 	f := p.frame(r, "New API token")
-	f.At, in.Scopes = "account", app.ScopesOf(a.Role)
+	f.At, in.Scopes = "account", identity.ScopesOf(a.Role)
 	p.render(w, r, status, identitypage.NewTokenPage(f, in))
 	return nil
 }
@@ -53,7 +54,7 @@ func (p *Portal) tokenMake(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		in.Field, in.Complaint = "days", page.Complaint{Message: "That is not a number of days.", Hint: "Write for example 90."}
 		return p.showNewToken(w, r, http.StatusUnprocessableEntity, a, in)
 	}
-	t, made, err := p.ownTokens().CreateToken(r.Context(), atHome(a), app.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
+	t, made, err := p.ownTokens().CreateToken(r.Context(), atHome(a), identity.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
 	if e := app.AsError(err); err != nil && (e.Field == "label" || e.Field == "scopes" || e.Field == "days") {
 		in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.showNewToken(w, r, statusOf(err), a, in)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	homepage "muster/portal/home"
 )
 
@@ -51,7 +52,7 @@ func (p *Portal) needs(ctx context.Context, a app.Actor) []homepage.Need {
 		quotas, err := p.money().Quotas(ctx, a)
 		near := 0
 		for _, q := range quotas {
-			for _, m := range app.Measures {
+			for _, m := range apppolicy.Measures {
 				if limit, is := q.Limits.Of(m); is && limit > 0 && q.Used.Of(m) >= nearLimit*limit {
 					near++
 					break

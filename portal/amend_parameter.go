@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/template"
 	operationpage "muster/portal/operation"
 	"muster/portal/page"
 	templatepage "muster/portal/template"
@@ -21,7 +22,7 @@ func (f *amendForm) readParameters(in url.Values) {
 			continue
 		}
 		o := operationpage.ParameterNow{ParameterField: templatepage.ParameterField{Parameter: p}}
-		o.Was = app.ParameterValueText(f.page.View.Parameters[p.Name])
+		o.Was = template.ParameterValueText(f.page.View.Parameters[p.Name])
 		if o.Was == "" && p.Type == app.ParameterBoolean {
 			o.Was = "false"
 		}
@@ -33,7 +34,7 @@ func (f *amendForm) readParameters(in url.Values) {
 		} else if in.Has(o.Field()) {
 			o.Value = in.Get(o.Field())
 		}
-		if standard := app.ParameterValueText(p.Default); standard != "" && p.Type != app.ParameterText && p.Type != app.ParameterBoolean && p.Type != app.ParameterChoice {
+		if standard := template.ParameterValueText(p.Default); standard != "" && p.Type != app.ParameterText && p.Type != app.ParameterBoolean && p.Type != app.ParameterChoice {
 			o.Help = sentence(o.Help) + "Left empty, it is as the template has it: " + standard + "."
 		}
 		f.page.Form.Parameters = append(f.page.Form.Parameters, o)

@@ -16,8 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/template"
+	"muster/app/usage"
 	"muster/portal/wire"
 )
 
@@ -60,8 +61,8 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
 	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
 	schema.Schema(reflect.TypeFor[app.AmendAnswer](), true, "")
-	schema.Schema(reflect.TypeFor[app.Usage](), true, "")     // which usageForms refers to
-	schema.Schema(reflect.TypeFor[app.Inventory](), true, "") // which inventoryForm refers to
+	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")        // which usageForms refers to
+	schema.Schema(reflect.TypeFor[template.Inventory](), true, "") // which inventoryForm refers to
 
 	api.UseMiddleware(p.boundTime, p.bearer(api), p.tagged, p.matching, p.repeatable)
 	return api

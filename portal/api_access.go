@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 type certificateInput struct {
@@ -15,7 +16,7 @@ type certificateInput struct {
 	}
 }
 
-func (p *Portal) apiClusterCertificate(ctx context.Context, in *certificateInput) (*body[app.Certificate], error) {
+func (p *Portal) apiClusterCertificate(ctx context.Context, in *certificateInput) (*body[cluster.Certificate], error) {
 	var ttl time.Duration
 	if in.Body.TTL != "" {
 		var err error
@@ -27,5 +28,5 @@ func (p *Portal) apiClusterCertificate(ctx context.Context, in *certificateInput
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.Certificate]{c}, nil
+	return &body[cluster.Certificate]{c}, nil
 }

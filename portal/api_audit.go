@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-
 	"muster/app"
+	"muster/app/identity"
 )
 
 type AuditChoice struct {
@@ -69,7 +69,7 @@ func (p *Portal) apiAuditExport(ctx context.Context, in *auditExportInput) (*hum
 }
 
 type auditProofs struct {
-	Chains []app.AuditProof `json:"chains"`
+	Chains []identity.AuditProof `json:"chains"`
 }
 
 type auditVerifyInput struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // BuildHookName is in the path of all that is about one. It is exported, as huma sees no parameter of an embedded struct that is not.
@@ -20,7 +21,7 @@ type BuildDeliveryName struct {
 
 type buildHookSaveInput struct {
 	BuildHookName
-	Body app.BuildHookRequest
+	Body build.BuildHookRequest
 }
 
 type buildRulesInput struct {
@@ -32,7 +33,7 @@ type buildRulesInput struct {
 
 type buildTryInput struct {
 	BuildHookName
-	Body app.BuildTrial
+	Body build.BuildTrial
 }
 
 // BuildHookPage asks for a part of a hook's deliveries.
@@ -42,8 +43,8 @@ type BuildHookPage struct {
 }
 
 type buildHookList struct {
-	Hooks   []app.BuildHook   `json:"hooks" nullable:"false"`
-	Systems []app.BuildSystem `json:"systems" nullable:"false" doc:"The build systems that there can be hooks for"`
+	Hooks   []app.BuildHook     `json:"hooks" nullable:"false"`
+	Systems []build.BuildSystem `json:"systems" nullable:"false" doc:"The build systems that there can be hooks for"`
 }
 
 type buildDeliveryList struct {
@@ -92,16 +93,16 @@ func (p *Portal) apiBuildHookShow(ctx context.Context, in *BuildHookName) (*body
 	return answered[app.BuildHook](ctx, p)(p.building().BuildHook(ctx, caller(ctx), in.Name))
 }
 
-func (p *Portal) apiBuildHookSave(ctx context.Context, in *buildHookSaveInput) (*body[app.SavedBuildHook], error) {
+func (p *Portal) apiBuildHookSave(ctx context.Context, in *buildHookSaveInput) (*body[build.SavedBuildHook], error) {
 	in.Body.Name = in.Name
-	return answered[app.SavedBuildHook](ctx, p)(p.building().SaveBuildHook(ctx, caller(ctx), in.Body))
+	return answered[build.SavedBuildHook](ctx, p)(p.building().SaveBuildHook(ctx, caller(ctx), in.Body))
 }
 
 func (p *Portal) apiBuildRulesSave(ctx context.Context, in *buildRulesInput) (*body[app.BuildHook], error) {
 	if _, err := p.building().BuildHook(ctx, caller(ctx), in.Name); err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	s, err := p.building().SaveBuildHook(ctx, caller(ctx), app.BuildHookRequest{Name: in.Name, Rules: &in.Body.Rules})
+	s, err := p.building().SaveBuildHook(ctx, caller(ctx), build.BuildHookRequest{Name: in.Name, Rules: &in.Body.Rules})
 	return answered[app.BuildHook](ctx, p)(s.BuildHook, err)
 }
 
@@ -112,8 +113,8 @@ func (p *Portal) apiBuildHookDelete(ctx context.Context, in *BuildHookName) (*st
 	return nil, nil
 }
 
-func (p *Portal) apiBuildTry(ctx context.Context, in *buildTryInput) (*body[app.BuildTried], error) {
-	return answered[app.BuildTried](ctx, p)(p.building().TryBuild(ctx, caller(ctx), in.Name, in.Body))
+func (p *Portal) apiBuildTry(ctx context.Context, in *buildTryInput) (*body[build.BuildTried], error) {
+	return answered[build.BuildTried](ctx, p)(p.building().TryBuild(ctx, caller(ctx), in.Name, in.Body))
 }
 
 func (p *Portal) apiBuildDeliveryList(ctx context.Context, in *BuildHookPage) (*body[buildDeliveryList], error) {
@@ -142,18 +143,18 @@ func (p *Portal) apiBuildList(ctx context.Context, in *buildListInput) (*body[bu
 	return answered[buildList](ctx, p)(out, err)
 }
 
-func (p *Portal) apiBuildShow(ctx context.Context, in *buildShowInput) (*body[app.BuildView], error) {
-	return answered[app.BuildView](ctx, p)(apiBuild(p.building().AwaitBuild(ctx, caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
+func (p *Portal) apiBuildShow(ctx context.Context, in *buildShowInput) (*body[build.BuildView], error) {
+	return answered[build.BuildView](ctx, p)(apiBuild(p.building().AwaitBuild(ctx, caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
 }
 
-func (p *Portal) apiBuildEnd(ctx context.Context, in *BuildNumber) (*body[app.BuildView], error) {
-	return answered[app.BuildView](ctx, p)(apiBuild(p.building().EndBuild(ctx, caller(ctx), in.Build)))
+func (p *Portal) apiBuildEnd(ctx context.Context, in *BuildNumber) (*body[build.BuildView], error) {
+	return answered[build.BuildView](ctx, p)(apiBuild(p.building().EndBuild(ctx, caller(ctx), in.Build)))
 }
 
-func (p *Portal) apiBuildExtend(ctx context.Context, in *buildExtendInput) (*body[app.BuildView], error) {
+func (p *Portal) apiBuildExtend(ctx context.Context, in *buildExtendInput) (*body[build.BuildView], error) {
 	by, err := app.ParseLength(in.Body.By)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return answered[app.BuildView](ctx, p)(apiBuild(p.building().ExtendBuild(ctx, caller(ctx), in.Build, by)))
+	return answered[build.BuildView](ctx, p)(apiBuild(p.building().ExtendBuild(ctx, caller(ctx), in.Build, by)))
 }

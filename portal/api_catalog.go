@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 type catalogListInput struct {
@@ -12,7 +13,7 @@ type catalogListInput struct {
 }
 
 type catalogItemList struct {
-	Items []app.CatalogItem `json:"items" nullable:"false"`
+	Items []catalog.CatalogItem `json:"items" nullable:"false"`
 }
 
 // Path names an entry. It is exported since huma leaves out embedded fields that are not.
@@ -24,10 +25,10 @@ type CatalogPath struct {
 func (c CatalogPath) key() app.CatalogKey { return app.CatalogKey{Kind: c.Kind, Name: c.Name} }
 
 type catalogRevisionList struct {
-	Versions []app.CatalogRevision `json:"versions" nullable:"false" doc:"The newest first"`
+	Versions []catalog.CatalogRevision `json:"versions" nullable:"false" doc:"The newest first"`
 }
 
-type catalogChangeInput struct{ Body app.CatalogChange }
+type catalogChangeInput struct{ Body catalog.CatalogChange }
 
 type catalogRevertInput struct {
 	CatalogPath
@@ -39,8 +40,8 @@ type catalogRevertInput struct {
 
 type catalogTryInput struct {
 	Body struct {
-		Change  app.CatalogChange  `json:"change"`
-		Request app.ClusterRequest `json:"request"`
+		Change  catalog.CatalogChange `json:"change"`
+		Request app.ClusterRequest    `json:"request"`
 	}
 }
 
@@ -49,7 +50,7 @@ type catalogExportInput struct {
 }
 
 type catalogFileList struct {
-	Files []app.CatalogFile `json:"files" nullable:"false"`
+	Files []catalog.CatalogFile `json:"files" nullable:"false"`
 }
 
 func (p *Portal) apiCatalogList(ctx context.Context, in *catalogListInput) (*body[catalogItemList], error) {
@@ -60,12 +61,12 @@ func (p *Portal) apiCatalogList(ctx context.Context, in *catalogListInput) (*bod
 	return &body[catalogItemList]{catalogItemList{orEmpty(list)}}, nil
 }
 
-func (p *Portal) apiCatalogShow(ctx context.Context, in *CatalogPath) (*body[app.CatalogSource], error) {
+func (p *Portal) apiCatalogShow(ctx context.Context, in *CatalogPath) (*body[catalog.CatalogSource], error) {
 	s, err := p.cataloging().CatalogSource(ctx, caller(ctx), in.key())
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.CatalogSource]{s}, nil
+	return &body[catalog.CatalogSource]{s}, nil
 }
 
 func (p *Portal) apiCatalogHistory(ctx context.Context, in *CatalogPath) (*body[catalogRevisionList], error) {
@@ -76,24 +77,24 @@ func (p *Portal) apiCatalogHistory(ctx context.Context, in *CatalogPath) (*body[
 	return &body[catalogRevisionList]{catalogRevisionList{orEmpty(list)}}, nil
 }
 
-func (p *Portal) apiCatalogCheck(ctx context.Context, in *catalogChangeInput) (*body[app.CatalogReport], error) {
+func (p *Portal) apiCatalogCheck(ctx context.Context, in *catalogChangeInput) (*body[catalog.CatalogReport], error) {
 	return p.catalogReport(ctx)(p.cataloging().CheckCatalog(ctx, caller(ctx), in.Body))
 }
 
-func (p *Portal) apiCatalogApply(ctx context.Context, in *catalogChangeInput) (*body[app.CatalogReport], error) {
+func (p *Portal) apiCatalogApply(ctx context.Context, in *catalogChangeInput) (*body[catalog.CatalogReport], error) {
 	return p.catalogReport(ctx)(p.cataloging().ApplyCatalog(ctx, caller(ctx), in.Body))
 }
 
-func (p *Portal) apiCatalogRevert(ctx context.Context, in *catalogRevertInput) (*body[app.CatalogReport], error) {
+func (p *Portal) apiCatalogRevert(ctx context.Context, in *catalogRevertInput) (*body[catalog.CatalogReport], error) {
 	return p.catalogReport(ctx)(p.cataloging().RevertCatalog(ctx, caller(ctx), in.key(), in.Body.Number, in.Body.Note))
 }
 
-func (p *Portal) catalogReport(ctx context.Context) func(app.CatalogReport, error) (*body[app.CatalogReport], error) {
-	return func(r app.CatalogReport, err error) (*body[app.CatalogReport], error) {
+func (p *Portal) catalogReport(ctx context.Context) func(catalog.CatalogReport, error) (*body[catalog.CatalogReport], error) {
+	return func(r catalog.CatalogReport, err error) (*body[catalog.CatalogReport], error) {
 		if err != nil {
 			return nil, p.fail(ctx, err)
 		}
-		return &body[app.CatalogReport]{r}, nil
+		return &body[catalog.CatalogReport]{r}, nil
 	}
 }
 
@@ -113,10 +114,10 @@ func (p *Portal) apiCatalogExport(ctx context.Context, in *catalogExportInput) (
 	return &body[catalogFileList]{catalogFileList{orEmpty(files)}}, nil
 }
 
-func (p *Portal) apiCatalogFamilies(ctx context.Context, _ *struct{}) (*body[app.Families], error) {
+func (p *Portal) apiCatalogFamilies(ctx context.Context, _ *struct{}) (*body[catalog.Families], error) {
 	f, err := p.cataloging().CatalogFamilies(ctx, caller(ctx))
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.Families]{f}, nil
+	return &body[catalog.Families]{f}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/chat"
 )
 
 type SlackTeam struct {
@@ -37,12 +38,12 @@ type slackApprovalsInput struct {
 	}
 }
 
-func (p *Portal) apiSlackShow(ctx context.Context, _ *struct{}) (*body[app.ChatHouse], error) {
-	return answered[app.ChatHouse](ctx, p)(p.chatting().ChatHouse(ctx, caller(ctx), slackKind))
+func (p *Portal) apiSlackShow(ctx context.Context, _ *struct{}) (*body[chat.ChatHouse], error) {
+	return answered[chat.ChatHouse](ctx, p)(p.chatting().ChatHouse(ctx, caller(ctx), slackKind))
 }
 
-func (p *Portal) apiSlackChange(ctx context.Context, in *slackChangeInput) (*body[app.ChatWorkspace], error) {
-	return answered[app.ChatWorkspace](ctx, p)(p.chatting().ChangeWorkspace(ctx, caller(ctx), slackKind, in.Team, in.Body.Email))
+func (p *Portal) apiSlackChange(ctx context.Context, in *slackChangeInput) (*body[chat.ChatWorkspace], error) {
+	return answered[chat.ChatWorkspace](ctx, p)(p.chatting().ChangeWorkspace(ctx, caller(ctx), slackKind, in.Team, in.Body.Email))
 }
 
 func (p *Portal) apiSlackRemove(ctx context.Context, in *SlackTeam) (*struct{}, error) {
@@ -52,8 +53,8 @@ func (p *Portal) apiSlackRemove(ctx context.Context, in *SlackTeam) (*struct{}, 
 	return nil, nil
 }
 
-func (p *Portal) apiSlackChannel(ctx context.Context, in *slackChannelInput) (*body[app.ChatChannel], error) {
-	return answered[app.ChatChannel](ctx, p)(p.chatting().UseChannel(ctx, caller(ctx), app.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
+func (p *Portal) apiSlackChannel(ctx context.Context, in *slackChannelInput) (*body[chat.ChatChannel], error) {
+	return answered[chat.ChatChannel](ctx, p)(p.chatting().UseChannel(ctx, caller(ctx), chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
 		Name: app.CutText(in.Body.Name, 80)}))
 }
 
@@ -65,14 +66,14 @@ func (p *Portal) apiSlackChannelReset(ctx context.Context, in *SlackChannel) (*s
 }
 
 func (p *Portal) apiSlackApprovals(ctx context.Context, in *slackApprovalsInput) (*struct{}, error) {
-	if err := p.chatting().SetApprovals(ctx, caller(ctx), app.ChatApprovals{Kind: slackKind, Team: in.Body.Team, Channel: in.Body.Channel}); err != nil {
+	if err := p.chatting().SetApprovals(ctx, caller(ctx), chat.ChatApprovals{Kind: slackKind, Team: in.Body.Team, Channel: in.Body.Channel}); err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	return nil, nil
 }
 
 func (p *Portal) apiSlackApprovalsEnd(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	if err := p.chatting().SetApprovals(ctx, caller(ctx), app.ChatApprovals{Kind: slackKind}); err != nil {
+	if err := p.chatting().SetApprovals(ctx, caller(ctx), chat.ChatApprovals{Kind: slackKind}); err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	return nil, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // body is an answer in JSON.
@@ -50,7 +51,7 @@ func (p *Portal) apiExplain(ctx context.Context, in *requestInput) (*body[app.Ex
 	return &body[app.Explanation]{x}, nil
 }
 
-func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*body[app.ClusterPage], error) {
+func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*body[cluster.ClusterPage], error) {
 	f := app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit, Owner: in.Owner, Status: in.Status, Template: in.Template,
 		Provider: in.Provider, Text: in.Text, Sort: in.Sort, After: in.After}
 	if f.Owner == "me" {
@@ -61,7 +62,7 @@ func (p *Portal) apiClusterList(ctx context.Context, in *clusterListInput) (*bod
 		return nil, p.fail(ctx, err)
 	}
 	cs.Clusters = orEmpty(cs.Clusters)
-	return &body[app.ClusterPage]{cs}, nil
+	return &body[cluster.ClusterPage]{cs}, nil
 }
 
 func (p *Portal) apiClusterShow(ctx context.Context, in *IDInput) (*body[app.ClusterView], error) {

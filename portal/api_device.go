@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 type apiDeviceAsk struct {
@@ -28,7 +29,7 @@ func (p *Portal) apiDeviceStart(ctx context.Context, in *apiDeviceAsk) (*body[ap
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[apiDeviceCodes]{apiDeviceCodes{DeviceCode: c.Device, UserCode: c.User, Path: app.DevicePath, ExpiresIn: int(c.ExpiresIn.Seconds()),
+	return &body[apiDeviceCodes]{apiDeviceCodes{DeviceCode: c.Device, UserCode: c.User, Path: identity.DevicePath, ExpiresIn: int(c.ExpiresIn.Seconds()),
 		Interval: int(c.Interval.Seconds())}}, nil
 }
 

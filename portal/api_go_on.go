@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	appoperation "muster/app/operation"
 )
 
 type goOnInput struct {
@@ -19,7 +20,7 @@ type topUpInput struct {
 	Body app.TopUpOrder
 }
 
-func (p *Portal) apiGoOnShow(ctx context.Context, in *OperationInput) (*body[app.GoOnPreview], error) {
+func (p *Portal) apiGoOnShow(ctx context.Context, in *OperationInput) (*body[appoperation.GoOnPreview], error) {
 	v, err := p.goingOn().PreviewGoOn(ctx, caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -28,7 +29,7 @@ func (p *Portal) apiGoOnShow(ctx context.Context, in *OperationInput) (*body[app
 	for i := range v.Nodes {
 		v.Nodes[i].Services = orEmpty(v.Nodes[i].Services)
 	}
-	return &body[app.GoOnPreview]{v}, nil
+	return &body[appoperation.GoOnPreview]{v}, nil
 }
 
 func (p *Portal) apiGoOn(ctx context.Context, in *goOnInput) (*body[app.ClusterView], error) {

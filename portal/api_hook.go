@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 type HookName struct {
@@ -27,7 +28,7 @@ type hookPageOf struct {
 
 type hookSaveInput struct {
 	HookName
-	Body app.HookRequest
+	Body webhook.HookRequest
 }
 
 type hookList struct {
@@ -78,9 +79,9 @@ func (p *Portal) apiHookShow(ctx context.Context, in *HookName) (*body[app.Hook]
 	return answered[app.Hook](ctx, p)(p.hooking().Hook(ctx, caller(ctx), in.Name))
 }
 
-func (p *Portal) apiHookSave(ctx context.Context, in *hookSaveInput) (*body[app.SavedHook], error) {
+func (p *Portal) apiHookSave(ctx context.Context, in *hookSaveInput) (*body[webhook.SavedHook], error) {
 	in.Body.Name = in.Name
-	return answered[app.SavedHook](ctx, p)(p.hooking().SaveHook(ctx, caller(ctx), in.Body))
+	return answered[webhook.SavedHook](ctx, p)(p.hooking().SaveHook(ctx, caller(ctx), in.Body))
 }
 
 func (p *Portal) apiHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {

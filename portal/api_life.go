@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 type renameInput struct {
@@ -111,13 +112,13 @@ func (p *Portal) apiScheduleSet(ctx context.Context, in *scheduleInput) (*body[a
 	return &body[app.ClusterSchedule]{s}, nil
 }
 
-func (p *Portal) apiClusterSpec(ctx context.Context, in *IDInput) (*body[app.SpecExport], error) {
+func (p *Portal) apiClusterSpec(ctx context.Context, in *IDInput) (*body[cluster.SpecExport], error) {
 	e, err := p.life().ExportCluster(ctx, caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	e.LeftOut, e.Groups = orEmpty(e.LeftOut), orEmpty(e.Groups)
-	return &body[app.SpecExport]{e}, nil
+	return &body[cluster.SpecExport]{e}, nil
 }
 
 func (p *Portal) apiClonePreview(ctx context.Context, in *cloneQuery) (*body[app.Preview], error) {
@@ -144,10 +145,10 @@ func (p *Portal) apiClone(ctx context.Context, in *cloneInput) (*asked, error) {
 	return &asked{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
 }
 
-func (p *Portal) apiDiff(ctx context.Context, in *diffInput) (*body[app.ClusterDiff], error) {
+func (p *Portal) apiDiff(ctx context.Context, in *diffInput) (*body[cluster.ClusterDiff], error) {
 	d, err := p.life().DiffClusters(ctx, caller(ctx), in.A, in.B)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.ClusterDiff]{d}, nil
+	return &body[cluster.ClusterDiff]{d}, nil
 }

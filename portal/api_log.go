@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 type stepListInput struct {
@@ -46,7 +47,7 @@ func (p *Portal) apiLogList(ctx context.Context, in *logListInput) (*body[logLis
 		Operation: in.Operation, Node: in.Node, Step: in.Step, Stream: app.Stream(in.Stream), Text: in.Q,
 		After: in.After, Before: in.Before, Tail: in.Tail, Limit: in.Limit,
 	}
-	var found app.LogPage
+	var found cluster.LogPage
 	var err error
 	if p.searching() != nil {
 		found, err = p.searching().SearchLogs(ctx, caller(ctx), in.ID, f)

@@ -11,16 +11,16 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // Repeats is a power that a Muster may have: to carry out a request once that is sent twice. See app.IdempotencyStore for what it gives.
 type Repeats interface {
-	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error)
-	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error
-	ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error
-	MayRepeat(ctx context.Context, a app.Actor, k app.KeptAnswer) error
+	BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte) (*cluster.KeptAnswer, error)
+	EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error
+	ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error
+	MayRepeat(ctx context.Context, a app.Actor, k cluster.KeptAnswer) error
 }
 
 const (
@@ -41,7 +41,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	}
 	r, w := humachi.Unwrap(ctx)
 	a := caller(ctx.Context())
-	k := app.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
+	k := cluster.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
 	// What is longer than this is refused by what comes next.
 	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), apiLimit+1))
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	a, took := a.Noting()
-	rec := &recorded{humaContext: huma.WithContext(ctx, app.Once(a.In(context.WithValue(ctx.Context(), actorKey{}, a)), k)), in: bytes.NewReader(body)}
+	rec := &recorded{humaContext: huma.WithContext(ctx, cluster.Once(a.In(context.WithValue(ctx.Context(), actorKey{}, a)), k)), in: bytes.NewReader(body)}
 	settled := false
 	settle := func() {
 		settled = true
@@ -73,7 +73,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		defer cancel()
 		err := error(nil)
 		if rec.status >= 200 && rec.status < 300 {
-			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
+			err = kept.EndOnce(after, k, cluster.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
 		} else {
 			err = kept.ReleaseOnce(after, k)
 		}
@@ -104,7 +104,7 @@ func fingerprint(r *http.Request, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-func writeKept(w http.ResponseWriter, a app.KeptAnswer) {
+func writeKept(w http.ResponseWriter, a cluster.KeptAnswer) {
 	if a.ContentType != "" {
 		w.Header().Set("Content-Type", a.ContentType)
 	}

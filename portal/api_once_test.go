@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // program sends a request of a program; key is its Idempotency-Key, "" for none.
@@ -25,7 +26,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	abe.Session, abe.ProvenAt, abe.SeenAt = "1", w.app.Now(), w.app.Now()
 	tokens := map[string]string{}
 	for label, scopes := range map[string][]app.Scope{"all": {app.ScopeCluster, app.ScopeAdmin}, "admin": {app.ScopeAdmin}, "read": {app.ScopeRead}, "cluster": {app.ScopeCluster}} {
-		_, secret, err := w.app.CreateToken(t.Context(), abe, app.NewAPIToken{Label: label, Scopes: scopes})
+		_, secret, err := w.app.CreateToken(t.Context(), abe, identity.NewAPIToken{Label: label, Scopes: scopes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	again("cluster", http.StatusForbidden)
 	change := func(r app.Role) {
 		t.Helper()
-		if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "abe", app.UserChange{Role: &r}); err != nil {
+		if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "abe", identity.UserChange{Role: &r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +60,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	change(app.RoleAdmin)
 	again("all", http.StatusCreated)
 	off := true
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "abe", app.UserChange{Disabled: &off}); err != nil {
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "abe", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	again("all", http.StatusUnauthorized)

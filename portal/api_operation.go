@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 )
 
 type OperationInput struct {
@@ -55,13 +57,13 @@ func (p *Portal) apiNodeRetry(ctx context.Context, in *nodeInput) (*body[app.Clu
 	return p.view(ctx)(p.muster.RetryNode(ctx, caller(ctx), in.ID, in.Node))
 }
 
-func (p *Portal) apiRollBackShow(ctx context.Context, in *OperationInput) (*body[app.RollBackPreview], error) {
+func (p *Portal) apiRollBackShow(ctx context.Context, in *OperationInput) (*body[appoperation.RollBackPreview], error) {
 	v, err := p.muster.PreviewRollBack(ctx, caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	v.GivesBack, v.Plan.Steps = orEmpty(v.GivesBack), orEmpty(v.Plan.Steps)
-	return &body[app.RollBackPreview]{v}, nil
+	return &body[appoperation.RollBackPreview]{v}, nil
 }
 
 func (p *Portal) apiRollBack(ctx context.Context, in *rollBackInput) (*body[app.ClusterView], error) {
@@ -72,25 +74,25 @@ func (p *Portal) apiRollBack(ctx context.Context, in *rollBackInput) (*body[app.
 	return p.view(ctx)(p.muster.RollBack(ctx, caller(ctx), in.ID, in.Operation, hash))
 }
 
-func (p *Portal) apiWaiting(ctx context.Context, in *waitingInput) (*body[app.Waiting], error) {
-	w, err := p.muster.Waiting(ctx, caller(ctx), in.ID, app.WaitingFilter{Node: in.Node, Step: in.Step, From: in.From, Limit: in.Limit})
+func (p *Portal) apiWaiting(ctx context.Context, in *waitingInput) (*body[execution.Waiting], error) {
+	w, err := p.muster.Waiting(ctx, caller(ctx), in.ID, execution.WaitingFilter{Node: in.Node, Step: in.Step, From: in.From, Limit: in.Limit})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	w.Groups, w.Steps = orEmpty(w.Groups), orEmpty(w.Steps)
-	return &body[app.Waiting]{w}, nil
+	return &body[execution.Waiting]{w}, nil
 }
 
-func (p *Portal) apiQueue(ctx context.Context, _ *struct{}) (*body[app.Queue], error) {
+func (p *Portal) apiQueue(ctx context.Context, _ *struct{}) (*body[execution.Queue], error) {
 	q, err := p.muster.Queue(ctx, caller(ctx))
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	q.Groups, q.Operations = orEmpty(q.Groups), orEmpty(q.Operations)
-	return &body[app.Queue]{q}, nil
+	return &body[execution.Queue]{q}, nil
 }
 
-func (p *Portal) apiQueues(ctx context.Context, _ *struct{}) (*body[app.Queues], error) {
+func (p *Portal) apiQueues(ctx context.Context, _ *struct{}) (*body[execution.Queues], error) {
 	q, err := p.installation().Queues(ctx, caller(ctx))
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -100,5 +102,5 @@ func (p *Portal) apiQueues(ctx context.Context, _ *struct{}) (*body[app.Queues],
 		t := &q.Tenants[i]
 		t.Groups, t.Operations = orEmpty(t.Groups), orEmpty(t.Operations)
 	}
-	return &body[app.Queues]{q}, nil
+	return &body[execution.Queues]{q}, nil
 }

@@ -4,30 +4,31 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // People is a power that a Muster may have: to say who works in a tenant, and as what.
 type People interface {
 	// Users gives accounts by name, and whether there are more.
-	Users(ctx context.Context, a app.Actor, f app.UserFilter) ([]app.User, bool, error)
-	User(ctx context.Context, a app.Actor, name string) (app.UserView, error)
+	Users(ctx context.Context, a app.Actor, f identity.UserFilter) ([]app.User, bool, error)
+	User(ctx context.Context, a app.Actor, name string) (identity.UserView, error)
 	// CreateUser gives the one-time password, which cannot be read again; "" for robots.
-	CreateUser(ctx context.Context, a app.Actor, n app.NewUser) (app.UserView, string, error)
-	ChangeUser(ctx context.Context, a app.Actor, name string, c app.UserChange) (app.UserView, error)
+	CreateUser(ctx context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error)
+	ChangeUser(ctx context.Context, a app.Actor, name string, c identity.UserChange) (identity.UserView, error)
 	// ResetUserPassword gives a new one-time password.
 	ResetUserPassword(ctx context.Context, a app.Actor, name string) (string, error)
 	// DeleteUser is EConflict while the user owns live clusters and transferTo is "".
 	DeleteUser(ctx context.Context, a app.Actor, name, transferTo string) error
 
-	Groups(ctx context.Context, a app.Actor) ([]app.Group, error)
-	SaveGroup(ctx context.Context, a app.Actor, c app.GroupChange) (app.Group, error)
+	Groups(ctx context.Context, a app.Actor) ([]identity.Group, error)
+	SaveGroup(ctx context.Context, a app.Actor, c identity.GroupChange) (identity.Group, error)
 	DeleteGroup(ctx context.Context, a app.Actor, name string) error
 
 	// Tokens gives the actor's own, or for admins those of the tenant; user narrows it.
 	Tokens(ctx context.Context, a app.Actor, user string) ([]app.Token, error)
 	// CreateToken and CreateRobotToken give the token, which cannot be read again.
-	CreateToken(ctx context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error)
-	CreateRobotToken(ctx context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error)
+	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
+	CreateRobotToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
 	RevokeToken(ctx context.Context, a app.Actor, id int64) error
 }
 
@@ -50,7 +51,7 @@ func (p *Portal) apiUserList(ctx context.Context, in *struct {
 	After  string `query:"after" maxLength:"63" doc:"The name of the last one of the page before"`
 	Limit  int    `query:"limit" minimum:"0" maximum:"500" doc:"How many at most; 0 is 100"`
 }) (*apiUserList, error) {
-	users, more, err := p.people().Users(ctx, caller(ctx), app.UserFilter{Search: in.Search, Role: app.Role(in.Role), After: in.After, Limit: in.Limit})
+	users, more, err := p.people().Users(ctx, caller(ctx), identity.UserFilter{Search: in.Search, Role: app.Role(in.Role), After: in.After, Limit: in.Limit})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
@@ -63,7 +64,7 @@ type apiUserName struct {
 	Name string `path:"name" maxLength:"63" doc:"The user's name"`
 }
 
-type apiUser struct{ Body app.UserView }
+type apiUser struct{ Body identity.UserView }
 
 func (p *Portal) apiUserShow(ctx context.Context, in *apiUserName) (*apiUser, error) {
 	v, err := p.people().User(ctx, caller(ctx), in.Name)
@@ -75,12 +76,12 @@ func (p *Portal) apiUserShow(ctx context.Context, in *apiUserName) (*apiUser, er
 
 type apiNewUser struct {
 	Body struct {
-		User     app.UserView `json:"user"`
-		Password string       `json:"password,omitempty" doc:"To be changed at the first sign-in; it cannot be read again. Robots have none"`
+		User     identity.UserView `json:"user"`
+		Password string            `json:"password,omitempty" doc:"To be changed at the first sign-in; it cannot be read again. Robots have none"`
 	}
 }
 
-func (p *Portal) apiUserCreate(ctx context.Context, in *struct{ Body app.NewUser }) (*apiNewUser, error) {
+func (p *Portal) apiUserCreate(ctx context.Context, in *struct{ Body identity.NewUser }) (*apiNewUser, error) {
 	v, password, err := p.people().CreateUser(ctx, caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -92,7 +93,7 @@ func (p *Portal) apiUserCreate(ctx context.Context, in *struct{ Body app.NewUser
 
 func (p *Portal) apiUserChange(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"63" doc:"The user's name"`
-	Body app.UserChange
+	Body identity.UserChange
 }) (*apiUser, error) {
 	v, err := p.people().ChangeUser(ctx, caller(ctx), in.Name, in.Body)
 	if err != nil {
@@ -142,7 +143,7 @@ func (p *Portal) apiUserDelete(ctx context.Context, in *struct {
 
 type apiGroupList struct {
 	Body struct {
-		Groups []app.Group `json:"groups"`
+		Groups []identity.Group `json:"groups"`
 	}
 }
 
@@ -157,9 +158,9 @@ func (p *Portal) apiGroupList(ctx context.Context, _ *struct{}) (*apiGroupList, 
 }
 
 // Names of groups may have '/', so they stand in the query and not in the path.
-type apiGroup struct{ Body app.Group }
+type apiGroup struct{ Body identity.Group }
 
-func (p *Portal) apiGroupSave(ctx context.Context, in *struct{ Body app.GroupChange }) (*apiGroup, error) {
+func (p *Portal) apiGroupSave(ctx context.Context, in *struct{ Body identity.GroupChange }) (*apiGroup, error) {
 	g, err := p.people().SaveGroup(ctx, caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -201,7 +202,7 @@ type apiNewToken struct {
 	}
 }
 
-func (p *Portal) apiTokenCreate(ctx context.Context, in *struct{ Body app.NewAPIToken }) (*apiNewToken, error) {
+func (p *Portal) apiTokenCreate(ctx context.Context, in *struct{ Body identity.NewAPIToken }) (*apiNewToken, error) {
 	t, secret, err := p.createToken(ctx, caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.fail(ctx, err)
@@ -212,7 +213,7 @@ func (p *Portal) apiTokenCreate(ctx context.Context, in *struct{ Body app.NewAPI
 }
 
 // createToken makes a token of the actor's own, or of the robot named.
-func (p *Portal) createToken(ctx context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error) {
+func (p *Portal) createToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
 	if n.User == "" || n.User == a.User && a.Home == "" {
 		return p.people().CreateToken(ctx, a, n)
 	}

@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 )
 
 // Ruling is a power that a Muster may have: to look after policies.
 type Ruling interface {
-	PolicyList(ctx context.Context, a app.Actor) ([]app.Policy, error)
+	PolicyList(ctx context.Context, a app.Actor) ([]apppolicy.Policy, error)
 	// Policy gives all versions of a policy, the newest first.
-	Policy(ctx context.Context, a app.Actor, name string) ([]app.Policy, error)
-	SavePolicy(ctx context.Context, a app.Actor, p app.Policy) (app.Policy, error)
+	Policy(ctx context.Context, a app.Actor, name string) ([]apppolicy.Policy, error)
+	SavePolicy(ctx context.Context, a app.Actor, p apppolicy.Policy) (apppolicy.Policy, error)
 	DeletePolicy(ctx context.Context, a app.Actor, name string) error
-	TryPolicy(ctx context.Context, a app.Actor, t app.Try) (app.Trial, error)
-	PolicyWords() []app.PolicyWord
+	TryPolicy(ctx context.Context, a app.Actor, t apppolicy.Try) (apppolicy.Trial, error)
+	PolicyWords() []apppolicy.PolicyWord
 	PolicyZone(ctx context.Context, a app.Actor) (string, error)
 	SetPolicyZone(ctx context.Context, a app.Actor, zone string) error
 }
@@ -26,14 +27,14 @@ func (p *Portal) ruling() Ruling {
 }
 
 type policyList struct {
-	TimeZone string       `json:"time_zone" doc:"By which weekday and hour go"`
-	Policies []app.Policy `json:"policies" nullable:"false"`
+	TimeZone string             `json:"time_zone" doc:"By which weekday and hour go"`
+	Policies []apppolicy.Policy `json:"policies" nullable:"false"`
 
-	Words []app.PolicyWord `json:"words" nullable:"false" doc:"What expressions can ask about"`
+	Words []apppolicy.PolicyWord `json:"words" nullable:"false" doc:"What expressions can ask about"`
 }
 
 type policyVersions struct {
-	Versions []app.Policy `json:"versions" nullable:"false" doc:"The newest first"`
+	Versions []apppolicy.Policy `json:"versions" nullable:"false" doc:"The newest first"`
 }
 
 // PolicyPath names a policy. It is exported since huma leaves out embedded fields that are not.
@@ -43,10 +44,10 @@ type PolicyPath struct {
 
 type policyInput struct {
 	PolicyPath
-	Body app.Policy
+	Body apppolicy.Policy
 }
 
-type tryInput struct{ Body app.Try }
+type tryInput struct{ Body apppolicy.Try }
 
 type policyDeleted struct {
 	Deleted string `json:"deleted" doc:"The policy's name"`
@@ -78,7 +79,7 @@ func (p *Portal) apiPolicyShow(ctx context.Context, in *PolicyPath) (*body[polic
 	return &body[policyVersions]{policyVersions{orEmpty(all)}}, nil
 }
 
-func (p *Portal) apiPolicySave(ctx context.Context, in *policyInput) (*body[app.Policy], error) {
+func (p *Portal) apiPolicySave(ctx context.Context, in *policyInput) (*body[apppolicy.Policy], error) {
 	if in.Body.Name != in.Name {
 		return nil, p.fail(ctx, &app.Error{Code: app.EInvalid, Field: "name", Message: "The policy has another name than the address.", Hint: "A policy cannot be renamed; make a new one and delete the old."})
 	}
@@ -86,7 +87,7 @@ func (p *Portal) apiPolicySave(ctx context.Context, in *policyInput) (*body[app.
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.Policy]{saved}, nil
+	return &body[apppolicy.Policy]{saved}, nil
 }
 
 func (p *Portal) apiPolicyDelete(ctx context.Context, in *PolicyPath) (*body[policyDeleted], error) {
@@ -96,12 +97,12 @@ func (p *Portal) apiPolicyDelete(ctx context.Context, in *PolicyPath) (*body[pol
 	return &body[policyDeleted]{policyDeleted{in.Name}}, nil
 }
 
-func (p *Portal) apiPolicyTry(ctx context.Context, in *tryInput) (*body[app.Trial], error) {
+func (p *Portal) apiPolicyTry(ctx context.Context, in *tryInput) (*body[apppolicy.Trial], error) {
 	t, err := p.ruling().TryPolicy(ctx, caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.Trial]{t}, nil
+	return &body[apppolicy.Trial]{t}, nil
 }
 
 func (p *Portal) apiPolicyZone(ctx context.Context, in *zoneInput) (*body[policyZone], error) {

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // Questioning is a power that a Muster may have: steps that people carry out.
 type Questioning interface {
 	// Questions gives what people are asked at the moment, oldest first.
-	Questions(ctx context.Context, a app.Actor, q app.QuestionQuery) ([]app.Question, error)
+	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]app.Question, error)
 	// AnswerStep is EConflict, reason "answered", where somebody was faster.
-	AnswerStep(ctx context.Context, a app.Actor, cluster string, s app.StepAnswer) (app.Question, error)
+	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (app.Question, error)
 }
 
 // questioning gives the power; nil where there is none.
@@ -30,7 +31,7 @@ type questionList struct {
 }
 
 func (p *Portal) apiQuestionList(ctx context.Context, in *questionListInput) (*body[questionList], error) {
-	list, err := p.questioning().Questions(ctx, caller(ctx), app.QuestionQuery{Cluster: in.Cluster, Mine: in.Mine})
+	list, err := p.questioning().Questions(ctx, caller(ctx), execution.QuestionQuery{Cluster: in.Cluster, Mine: in.Mine})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
@@ -39,7 +40,7 @@ func (p *Portal) apiQuestionList(ctx context.Context, in *questionListInput) (*b
 
 type answerInput struct {
 	ID   string `path:"id" doc:"The cluster's id or name"`
-	Body app.StepAnswer
+	Body execution.StepAnswer
 }
 
 func (p *Portal) apiQuestionAnswer(ctx context.Context, in *answerInput) (*body[app.Question], error) {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-
 	"muster/app"
+	appoperation "muster/app/operation"
 )
 
 // asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the request that waits.
@@ -56,7 +56,7 @@ type RequestPath struct {
 
 type reviewInput struct {
 	RequestPath
-	Body app.ReviewRequest
+	Body appoperation.ReviewRequest
 }
 
 type confirmInput struct {

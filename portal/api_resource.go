@@ -12,24 +12,24 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-
 	"muster/app"
+	"muster/app/resource"
 )
 
 // Resourcing is a power that a Muster may have: to keep archives and files for automators and providers. See app for what each does.
 type Resourcing interface {
-	ResourceTypes(ctx context.Context, a app.Actor) ([]app.ResourceTypes, error)
-	Resources(ctx context.Context, a app.Actor, f app.ResourceFilter) ([]app.ResourceInfo, bool, error)
-	Resource(ctx context.Context, a app.Actor, id app.ResourceID) (app.ResourceInfo, error)
-	ResourceFiles(ctx context.Context, a app.Actor, id app.ResourceID, number int64) ([]app.ResourceFile, error)
-	DiffResource(ctx context.Context, a app.Actor, id app.ResourceID, from, to int64) (app.ResourceDiff, error)
-	OpenResource(ctx context.Context, a app.Actor, id app.ResourceID, number, offset int64) (app.ResourceInfo, app.ResourceVersion, io.ReadCloser, error)
-	PushResource(ctx context.Context, a app.Actor, p app.ResourcePush, r io.Reader) (app.ResourceVersion, error)
-	ImportResource(ctx context.Context, a app.Actor, p app.ResourcePush) (app.ResourceVersion, error)
-	StageResource(ctx context.Context, a app.Actor, id app.ResourceID, number int64) (app.ResourceInfo, error)
-	RecallResource(ctx context.Context, a app.Actor, id app.ResourceID, number int64) (app.ResourceInfo, error)
-	SyncResources(ctx context.Context, a app.Actor, f app.ResourceFilter, dry bool) (app.ResourceSync, error)
-	DeleteResource(ctx context.Context, a app.Actor, id app.ResourceID, number int64) error
+	ResourceTypes(ctx context.Context, a app.Actor) ([]resource.ResourceTypes, error)
+	Resources(ctx context.Context, a app.Actor, f resource.ResourceFilter) ([]resource.ResourceInfo, bool, error)
+	Resource(ctx context.Context, a app.Actor, id resource.ResourceID) (resource.ResourceInfo, error)
+	ResourceFiles(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) ([]resource.ResourceFile, error)
+	DiffResource(ctx context.Context, a app.Actor, id resource.ResourceID, from, to int64) (resource.ResourceDiff, error)
+	OpenResource(ctx context.Context, a app.Actor, id resource.ResourceID, number, offset int64) (resource.ResourceInfo, resource.ResourceVersion, io.ReadCloser, error)
+	PushResource(ctx context.Context, a app.Actor, p resource.ResourcePush, r io.Reader) (resource.ResourceVersion, error)
+	ImportResource(ctx context.Context, a app.Actor, p resource.ResourcePush) (resource.ResourceVersion, error)
+	StageResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) (resource.ResourceInfo, error)
+	RecallResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) (resource.ResourceInfo, error)
+	SyncResources(ctx context.Context, a app.Actor, f resource.ResourceFilter, dry bool) (resource.ResourceSync, error)
+	DeleteResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) error
 }
 
 func (p *Portal) resourcing() Resourcing {
@@ -96,7 +96,7 @@ type ResourcePath struct {
 	Resource string `path:"resource" maxLength:"400" doc:"Its automator, type and name with colons between, such as shell:archive:site"`
 }
 
-func (r ResourcePath) id() (app.ResourceID, error) { return app.ParseResourceID(r.Resource) }
+func (r ResourcePath) id() (resource.ResourceID, error) { return resource.ParseResourceID(r.Resource) }
 
 type ResourceVersionPath struct {
 	ResourcePath
@@ -113,16 +113,16 @@ type ResourceListInput struct {
 }
 
 type resourceList struct {
-	Resources []app.ResourceInfo `json:"resources"`
-	Next      string             `json:"next,omitempty" doc:"What to ask for as after to go on; left out at the end"`
+	Resources []resource.ResourceInfo `json:"resources"`
+	Next      string                  `json:"next,omitempty" doc:"What to ask for as after to go on; left out at the end"`
 }
 
 type resourceTypeList struct {
-	Types []app.ResourceTypes `json:"types"`
+	Types []resource.ResourceTypes `json:"types"`
 }
 
 type resourceFileList struct {
-	Files []app.ResourceFile `json:"files"`
+	Files []resource.ResourceFile `json:"files"`
 }
 
 func (p *Portal) apiResourceTypes(ctx context.Context, _ *struct{}) (*body[resourceTypeList], error) {
@@ -131,7 +131,7 @@ func (p *Portal) apiResourceTypes(ctx context.Context, _ *struct{}) (*body[resou
 }
 
 func (p *Portal) apiResourceList(ctx context.Context, in *ResourceListInput) (*body[resourceList], error) {
-	list, more, err := p.resourcing().Resources(ctx, caller(ctx), app.ResourceFilter{Family: app.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
+	list, more, err := p.resourcing().Resources(ctx, caller(ctx), resource.ResourceFilter{Family: resource.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
 		After: in.After, Limit: in.Limit})
 	out := resourceList{Resources: orEmpty(list)}
 	if more && len(list) > 0 {
@@ -140,12 +140,12 @@ func (p *Portal) apiResourceList(ctx context.Context, in *ResourceListInput) (*b
 	return answered[resourceList](ctx, p)(out, err)
 }
 
-func (p *Portal) apiResourceShow(ctx context.Context, in *ResourcePath) (*body[app.ResourceInfo], error) {
+func (p *Portal) apiResourceShow(ctx context.Context, in *ResourcePath) (*body[resource.ResourceInfo], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return answered[app.ResourceInfo](ctx, p)(p.resourcing().Resource(ctx, caller(ctx), id))
+	return answered[resource.ResourceInfo](ctx, p)(p.resourcing().Resource(ctx, caller(ctx), id))
 }
 
 type resourcePushInput struct {
@@ -164,15 +164,15 @@ func (in *resourcePushInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (p *Portal) apiResourcePush(ctx context.Context, in *resourcePushInput) (*body[app.ResourceVersion], error) {
+func (p *Portal) apiResourcePush(ctx context.Context, in *resourcePushInput) (*body[resource.ResourceVersion], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, uploadTime)
 	defer cancel()
-	return answered[app.ResourceVersion](ctx, p)(p.resourcing().PushResource(ctx, caller(ctx),
-		app.ResourcePush{ResourceID: id, Source: app.ResourceSource{File: in.File}, Note: in.Note, Hash: in.Sha256, Stage: in.Stage}, in.stream))
+	return answered[resource.ResourceVersion](ctx, p)(p.resourcing().PushResource(ctx, caller(ctx),
+		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: in.File}, Note: in.Note, Hash: in.Sha256, Stage: in.Stage}, in.stream))
 }
 
 type resourceImportInput struct {
@@ -187,30 +187,30 @@ type resourceImportInput struct {
 	}
 }
 
-func (p *Portal) apiResourceImport(ctx context.Context, in *resourceImportInput) (*body[app.ResourceVersion], error) {
+func (p *Portal) apiResourceImport(ctx context.Context, in *resourceImportInput) (*body[resource.ResourceVersion], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	b := in.Body
-	return answered[app.ResourceVersion](ctx, p)(p.resourcing().ImportResource(ctx, caller(ctx),
-		app.ResourcePush{ResourceID: id, Source: app.ResourceSource{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
+	return answered[resource.ResourceVersion](ctx, p)(p.resourcing().ImportResource(ctx, caller(ctx),
+		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
 }
 
-func (p *Portal) apiResourceStage(ctx context.Context, in *ResourceVersionPath) (*body[app.ResourceInfo], error) {
+func (p *Portal) apiResourceStage(ctx context.Context, in *ResourceVersionPath) (*body[resource.ResourceInfo], error) {
 	return p.resourceMark(ctx, in, p.resourcing().StageResource)
 }
 
-func (p *Portal) apiResourceRecall(ctx context.Context, in *ResourceVersionPath) (*body[app.ResourceInfo], error) {
+func (p *Portal) apiResourceRecall(ctx context.Context, in *ResourceVersionPath) (*body[resource.ResourceInfo], error) {
 	return p.resourceMark(ctx, in, p.resourcing().RecallResource)
 }
 
-func (p *Portal) resourceMark(ctx context.Context, in *ResourceVersionPath, mark func(context.Context, app.Actor, app.ResourceID, int64) (app.ResourceInfo, error)) (*body[app.ResourceInfo], error) {
+func (p *Portal) resourceMark(ctx context.Context, in *ResourceVersionPath, mark func(context.Context, app.Actor, resource.ResourceID, int64) (resource.ResourceInfo, error)) (*body[resource.ResourceInfo], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return answered[app.ResourceInfo](ctx, p)(mark(ctx, caller(ctx), id, in.Version))
+	return answered[resource.ResourceInfo](ctx, p)(mark(ctx, caller(ctx), id, in.Version))
 }
 
 func (p *Portal) apiResourceDelete(ctx context.Context, in *ResourceVersionPath) (*struct{}, error) {
@@ -232,9 +232,9 @@ type resourceSyncInput struct {
 	}
 }
 
-func (p *Portal) apiResourceSync(ctx context.Context, in *resourceSyncInput) (*body[app.ResourceSync], error) {
-	f := app.ResourceFilter{Family: app.ResourceFamily(in.Body.Family), Member: in.Body.Member}
-	return answered[app.ResourceSync](ctx, p)(p.resourcing().SyncResources(ctx, caller(ctx), f, in.Body.DryRun))
+func (p *Portal) apiResourceSync(ctx context.Context, in *resourceSyncInput) (*body[resource.ResourceSync], error) {
+	f := resource.ResourceFilter{Family: resource.ResourceFamily(in.Body.Family), Member: in.Body.Member}
+	return answered[resource.ResourceSync](ctx, p)(p.resourcing().SyncResources(ctx, caller(ctx), f, in.Body.DryRun))
 }
 
 type resourceDiffInput struct {
@@ -243,12 +243,12 @@ type resourceDiffInput struct {
 	To   int64 `query:"to" minimum:"0" doc:"Another one's"`
 }
 
-func (p *Portal) apiResourceDiff(ctx context.Context, in *resourceDiffInput) (*body[app.ResourceDiff], error) {
+func (p *Portal) apiResourceDiff(ctx context.Context, in *resourceDiffInput) (*body[resource.ResourceDiff], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return answered[app.ResourceDiff](ctx, p)(p.resourcing().DiffResource(ctx, caller(ctx), id, in.From, in.To))
+	return answered[resource.ResourceDiff](ctx, p)(p.resourcing().DiffResource(ctx, caller(ctx), id, in.From, in.To))
 }
 
 func (p *Portal) apiResourceFiles(ctx context.Context, in *ResourceVersionPath) (*body[resourceFileList], error) {
@@ -281,7 +281,7 @@ func (p *Portal) apiResourceContent(ctx context.Context, in *resourceContentInpu
 }
 
 // sendResource streams a content. An error is given where nothing was said yet.
-func (p *Portal) sendResource(ctx context.Context, w http.ResponseWriter, a app.Actor, id app.ResourceID, number int64, rng string) error {
+func (p *Portal) sendResource(ctx context.Context, w http.ResponseWriter, a app.Actor, id resource.ResourceID, number int64, rng string) error {
 	from := int64(0)
 	if rng != "" {
 		first, ok := strings.CutPrefix(rng, "bytes=")
@@ -342,9 +342,9 @@ func sendContent(w http.ResponseWriter, r io.Reader) error {
 }
 
 // downloadName is what a browser calls the file. What people gave it as a name may hold anything, so only the ending is taken from it.
-func downloadName(info app.ResourceInfo, v app.ResourceVersion) string {
+func downloadName(info resource.ResourceInfo, v resource.ResourceVersion) string {
 	ending := ""
-	if info.Format == app.FormatArchive {
+	if info.Format == resource.FormatArchive {
 		ending = ".tar.gz"
 		for _, e := range []string{".tgz", ".tar", ".zip"} {
 			if strings.HasSuffix(strings.ToLower(v.Source.File), e) {

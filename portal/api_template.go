@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 type versionBody struct {
@@ -32,10 +33,10 @@ func (p *Portal) apiTemplateList(ctx context.Context, _ *struct{}) (*body[templa
 
 // Templating is a power that a Muster may have: to say all about templates, and to keep their versions.
 type Templating interface {
-	Template(ctx context.Context, a app.Actor, name string) (app.TemplateView, error)
-	TemplateVersions(ctx context.Context, a app.Actor, name string) ([]app.TemplateVersion, error)
+	Template(ctx context.Context, a app.Actor, name string) (catalog.TemplateView, error)
+	TemplateVersions(ctx context.Context, a app.Actor, name string) ([]catalog.TemplateVersion, error)
 	// TemplateChanges compares two versions; to 0 is the newest, from 0 the one before to.
-	TemplateChanges(ctx context.Context, a app.Actor, name string, from, to int) (app.TemplateDiff, error)
+	TemplateChanges(ctx context.Context, a app.Actor, name string, from, to int) (catalog.TemplateDiff, error)
 }
 
 func (p *Portal) templating() Templating {
@@ -55,16 +56,16 @@ type templateDiffInput struct {
 }
 
 type templateVersionList struct {
-	Versions []app.TemplateVersion `json:"versions" nullable:"false"`
+	Versions []catalog.TemplateVersion `json:"versions" nullable:"false"`
 }
 
-func (p *Portal) apiTemplateShow(ctx context.Context, in *TemplateInput) (*body[app.TemplateView], error) {
+func (p *Portal) apiTemplateShow(ctx context.Context, in *TemplateInput) (*body[catalog.TemplateView], error) {
 	v, err := p.templating().Template(ctx, caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	v.Parts = orEmpty(v.Parts)
-	return &body[app.TemplateView]{v}, nil
+	return &body[catalog.TemplateView]{v}, nil
 }
 
 func (p *Portal) apiTemplateVersions(ctx context.Context, in *TemplateInput) (*body[templateVersionList], error) {
@@ -75,10 +76,10 @@ func (p *Portal) apiTemplateVersions(ctx context.Context, in *TemplateInput) (*b
 	return &body[templateVersionList]{templateVersionList{orEmpty(list)}}, nil
 }
 
-func (p *Portal) apiTemplateDiff(ctx context.Context, in *templateDiffInput) (*body[app.TemplateDiff], error) {
+func (p *Portal) apiTemplateDiff(ctx context.Context, in *templateDiffInput) (*body[catalog.TemplateDiff], error) {
 	d, err := p.templating().TemplateChanges(ctx, caller(ctx), in.Name, in.From, in.To)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.TemplateDiff]{d}, nil
+	return &body[catalog.TemplateDiff]{d}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // Tenancy is a power that a Muster may have: several tenants, of which superadmins may act in each.
@@ -13,7 +14,7 @@ type Tenancy interface {
 	TenantNames(ctx context.Context, a app.Actor) ([]string, error)
 	Tenant(ctx context.Context, a app.Actor, name string) (app.Tenant, error)
 	// CreateTenant gives the one-time password of its first admin, where one is named.
-	CreateTenant(ctx context.Context, a app.Actor, n app.NewTenant) (app.Tenant, string, error)
+	CreateTenant(ctx context.Context, a app.Actor, n identity.NewTenant) (app.Tenant, string, error)
 	ChangeTenant(ctx context.Context, a app.Actor, name string, c app.TenantChange) (app.Tenant, error)
 	// DeleteTenant is EConflict as long as anything of it may stand in a cloud.
 	DeleteTenant(ctx context.Context, a app.Actor, name string) error
@@ -81,7 +82,7 @@ type apiNewTenant struct {
 	}
 }
 
-func (p *Portal) apiTenantCreate(ctx context.Context, in *struct{ Body app.NewTenant }) (*apiNewTenant, error) {
+func (p *Portal) apiTenantCreate(ctx context.Context, in *struct{ Body identity.NewTenant }) (*apiNewTenant, error) {
 	t, password, err := p.tenancy().CreateTenant(ctx, caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.fail(ctx, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // call is a request with ada's token.
@@ -51,7 +52,7 @@ func TestAPI(t *testing.T) {
 		t.Errorf("the cluster is %+v", v)
 	}
 	s.f.advance("c01", 4)
-	if l := as[app.ClusterPage](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
+	if l := as[cluster.ClusterPage](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
 		t.Errorf("the list is %+v", l)
 	}
 	if l := as[stepList](s.call("GET", "/clusters/c01/steps", ""), 200); len(l.Steps) != 26 || l.Steps[0].State != app.StepSucceeded {
@@ -63,7 +64,7 @@ func TestAPI(t *testing.T) {
 	if k := as[clusterKey](s.call("GET", "/clusters/c01/key", ""), 200); k.User != "root" || !strings.HasPrefix(k.Key, "-----BEGIN") {
 		t.Errorf("the key is %+v", k)
 	}
-	if k := as[app.Certificate](s.call("POST", "/clusters/c01/certificate", `{"public_key":"ssh-ed25519 AAAA","ttl":"2h"}`), 200); k.User != "root" ||
+	if k := as[cluster.Certificate](s.call("POST", "/clusters/c01/certificate", `{"public_key":"ssh-ed25519 AAAA","ttl":"2h"}`), 200); k.User != "root" ||
 		k.Certificate != "certificate of ssh-ed25519 AAAA" || k.Serial != "9223372036854775807" || !k.ValidUntil.Equal(s.f.now().Add(2*time.Hour)) {
 		t.Errorf("the certificate is %+v", k)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	auditpage "muster/portal/audit"
 )
 
@@ -19,9 +20,9 @@ import (
 type Auditing interface {
 	Audit(ctx context.Context, a app.Actor, f app.AuditFilter) ([]app.Deed, bool, error)
 	ExportAudit(ctx context.Context, a app.Actor, f app.AuditFilter, each func(app.Deed) error) error
-	VerifyAudit(ctx context.Context, a app.Actor, tenant string) ([]app.AuditProof, error)
+	VerifyAudit(ctx context.Context, a app.Actor, tenant string) ([]identity.AuditProof, error)
 	// NoteRefusal keeps that somebody was refused.
-	NoteRefusal(ctx context.Context, r app.Refusal)
+	NoteRefusal(ctx context.Context, r identity.Refusal)
 }
 
 func (p *Portal) auditing() Auditing {
@@ -32,7 +33,7 @@ func (p *Portal) auditing() Auditing {
 // noteRefusal keeps in the audit what an actor was not allowed.
 func (p *Portal) noteRefusal(ctx context.Context, a app.Actor, what string, err error) {
 	if n := p.auditing(); n != nil && err != nil && app.CodeOf(err) == app.EForbidden {
-		n.NoteRefusal(ctx, app.Refusal{Actor: a, What: what, Why: err})
+		n.NoteRefusal(ctx, identity.Refusal{Actor: a, What: what, Why: err})
 	}
 }
 

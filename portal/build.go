@@ -14,37 +14,39 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/httprate"
-
 	"muster/app"
+	appbuild "muster/app/build"
+	"muster/app/cluster"
+	"muster/app/template"
 )
 
 // Building is a power that a Muster may have: to give clusters to builds. Hooks are for admins.
 type Building interface {
-	BuildSystems() []app.BuildSystem
+	BuildSystems() []appbuild.BuildSystem
 	BuildHooks(ctx context.Context, a app.Actor) ([]app.BuildHook, error)
 	BuildHook(ctx context.Context, a app.Actor, name string) (app.BuildHook, error)
 	// SaveBuildHook makes a hook or changes the one of the name, and gives the secret where one was made.
-	SaveBuildHook(ctx context.Context, a app.Actor, r app.BuildHookRequest) (app.SavedBuildHook, error)
+	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
 	CheckBuildRules(ctx context.Context, a app.Actor, rules []app.BuildRule) error
-	TryBuild(ctx context.Context, a app.Actor, hook string, t app.BuildTrial) (app.BuildTried, error)
+	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.BuildTrial) (appbuild.BuildTried, error)
 	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]app.BuildTaken, error)
 	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (app.BuildTaken, error)
 	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (app.BuildTaken, error)
 	BuildList(ctx context.Context, a app.Actor, f app.BuildFilter) ([]app.Build, error)
-	Build(ctx context.Context, a app.Actor, id int64) (app.BuildView, error)
-	AwaitBuild(ctx context.Context, a app.Actor, id int64, wait time.Duration) (app.BuildView, error)
-	EndBuild(ctx context.Context, a app.Actor, id int64) (app.BuildView, error)
-	ExtendBuild(ctx context.Context, a app.Actor, id int64, by time.Duration) (app.BuildView, error)
+	Build(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
+	AwaitBuild(ctx context.Context, a app.Actor, id int64, wait time.Duration) (appbuild.BuildView, error)
+	EndBuild(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
+	ExtendBuild(ctx context.Context, a app.Actor, id int64, by time.Duration) (appbuild.BuildView, error)
 
 	// What build systems and builds ask for, who have no account.
-	TakeBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (app.BuildReceipt, error)
-	AwaitBuildBy(ctx context.Context, k app.BuildKey, wait time.Duration) (app.BuildView, error)
-	EndBuildBy(ctx context.Context, k app.BuildKey) (app.BuildView, error)
-	ExtendBuildBy(ctx context.Context, k app.BuildKey, by time.Duration) (app.BuildView, error)
-	BuildClusterBy(ctx context.Context, k app.BuildKey) (app.ClusterView, error)
-	BuildKeyBy(ctx context.Context, k app.BuildKey) (user string, pem []byte, err error)
-	BuildCertificateBy(ctx context.Context, k app.BuildKey, publicKey string, ttl time.Duration) (app.Certificate, error)
+	TakeBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (appbuild.BuildReceipt, error)
+	AwaitBuildBy(ctx context.Context, k appbuild.BuildKey, wait time.Duration) (appbuild.BuildView, error)
+	EndBuildBy(ctx context.Context, k appbuild.BuildKey) (appbuild.BuildView, error)
+	ExtendBuildBy(ctx context.Context, k appbuild.BuildKey, by time.Duration) (appbuild.BuildView, error)
+	BuildClusterBy(ctx context.Context, k appbuild.BuildKey) (app.ClusterView, error)
+	BuildKeyBy(ctx context.Context, k appbuild.BuildKey) (user string, pem []byte, err error)
+	BuildCertificateBy(ctx context.Context, k appbuild.BuildKey, publicKey string, ttl time.Duration) (cluster.Certificate, error)
 }
 
 func (p *Portal) building() Building {
@@ -144,8 +146,8 @@ func buildDocument() *huma.OpenAPI {
 		o.Parameters, o.Security = []*huma.Param{hook}, []map[string][]string{}
 		o.RequestBody.Required = true
 	}
-	view := jsonOf(reflect.TypeFor[app.BuildView]())
-	const most = float64(app.MaxBuildAwait / time.Second)
+	view := jsonOf(reflect.TypeFor[appbuild.BuildView]())
+	const most = float64(appbuild.MaxBuildAwait / time.Second)
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{Title: "Muster: hooks of builds", Version: "1", License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
@@ -154,18 +156,18 @@ func buildDocument() *huma.OpenAPI {
 		Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 			"build": {Type: "http", Scheme: "bearer", Description: "The token of a build, which counts until the build has ended"}}},
 		Paths: map[string]*huma.PathItem{
-			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Take what a build system tells", "202", jsonOf(reflect.TypeFor[app.BuildReceipt]()),
+			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Take what a build system tells", "202", jsonOf(reflect.TypeFor[appbuild.BuildReceipt]()),
 				sends(map[string]*huma.MediaType{mediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
 					"What GitHub, GitLab or another build system sends, with its own headers and signature; see docs/builds.md for those, and for the form of scripts"), delivery)},
 			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster; it can be waited for", "200", view,
 				query("wait", "For how many seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
 			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Tell how the machines are reached, in a form for other tools", "200",
-				map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeFor[app.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
+				map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(reflect.TypeFor[template.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
 				query("key", "Where the private key is kept; it is named in the file", text), query("known_hosts", "Where the format known_hosts is kept; the formats ssh and ansible name it", text))},
 			"/{hook}/builds/{build}/key": {Get: operation("get-key", http.MethodGet, "Get the private SSH key of the build's cluster", "200",
 				map[string]*huma.MediaType{"application/x-pem-file": {Schema: text}})},
 			"/{hook}/builds/{build}/certificate": {Post: operation("get-certificate", http.MethodPost, "Get an SSH certificate that opens the build's cluster for a while", "200",
-				jsonOf(reflect.TypeFor[app.Certificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
+				jsonOf(reflect.TypeFor[cluster.Certificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
 			"/{hook}/builds/{build}/end":    {Post: operation("end-build", http.MethodPost, "End a build: its cluster is deleted", "200", view)},
 			"/{hook}/builds/{build}/extend": {Post: operation("extend-build", http.MethodPost, "Extend the lease of the build's cluster", "200", view, sends(jsonOf(reflect.TypeFor[buildExtension]()), ""))},
 		},
@@ -173,11 +175,11 @@ func buildDocument() *huma.OpenAPI {
 }
 
 func (p *Portal) buildTake(w http.ResponseWriter, r *http.Request) (any, int, error) {
-	tooLarge := &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d KiB.", app.MaxBuildBody>>10), Hint: "Let the build system send fewer kinds of events."}
-	if r.ContentLength > app.MaxBuildBody {
+	tooLarge := &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d KiB.", appbuild.MaxBuildBody>>10), Hint: "Let the build system send fewer kinds of events."}
+	if r.ContentLength > appbuild.MaxBuildBody {
 		return nil, 0, tooLarge
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, app.MaxBuildBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, appbuild.MaxBuildBody))
 	if err != nil {
 		if _, answer := known(err); answer.status == http.StatusRequestEntityTooLarge {
 			return nil, 0, tooLarge
@@ -196,17 +198,17 @@ func (p *Portal) buildTake(w http.ResponseWriter, r *http.Request) (any, int, er
 }
 
 // buildKeyOf reads which build is asked for, and the token.
-func buildKeyOf(r *http.Request) (app.BuildKey, error) {
+func buildKeyOf(r *http.Request) (appbuild.BuildKey, error) {
 	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
 	if err != nil || id <= 0 {
-		return app.BuildKey{}, errNoSuchPage
+		return appbuild.BuildKey{}, errNoSuchPage
 	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return app.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
+	return appbuild.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
 }
 
 // byBuild gives a handler's answer about the build that a request names.
-func byBuild[T any](r *http.Request, ask func(k app.BuildKey) (T, error)) (any, int, error) {
+func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (any, int, error) {
 	k, err := buildKeyOf(r)
 	if err != nil {
 		return nil, 0, err
@@ -216,8 +218,8 @@ func byBuild[T any](r *http.Request, ask func(k app.BuildKey) (T, error)) (any, 
 }
 
 // viewByBuild is byBuild for a build's view, whose cluster is found with the build's own token.
-func viewByBuild(r *http.Request, ask func(k app.BuildKey) (app.BuildView, error)) (any, int, error) {
-	return byBuild(r, func(k app.BuildKey) (app.BuildView, error) {
+func viewByBuild(r *http.Request, ask func(k appbuild.BuildKey) (appbuild.BuildView, error)) (any, int, error) {
+	return byBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
 		v, err := ask(k)
 		return withAccess(v, buildPath(k.Hook, k.Build)), err
 	})
@@ -229,12 +231,12 @@ func buildPath(hook string, id int64) string {
 }
 
 // apiBuild says where those who are signed in find the cluster of a build.
-func apiBuild(v app.BuildView, err error) (app.BuildView, error) {
+func apiBuild(v appbuild.BuildView, err error) (appbuild.BuildView, error) {
 	return withAccess(v, "/api/v1/clusters/"+v.Cluster), err
 }
 
 // withAccess says where inventory and key of a build's cluster are, once there are any.
-func withAccess(v app.BuildView, below string) app.BuildView {
+func withAccess(v appbuild.BuildView, below string) appbuild.BuildView {
 	if v.State == app.BuildReady && v.Cluster != "" {
 		v.Inventory, v.SSHKey = below+"/inventory", below+"/key"
 	}
@@ -245,17 +247,17 @@ func (p *Portal) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, e
 	wait := 0
 	if text := r.URL.Query().Get("wait"); text != "" {
 		var err error
-		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > int(app.MaxBuildAwait/time.Second) {
+		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > int(appbuild.MaxBuildAwait/time.Second) {
 			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "The wait is from 0 to 25, in seconds."}
 		}
 	}
-	return viewByBuild(r, func(k app.BuildKey) (app.BuildView, error) {
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
 		return p.building().AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
 	})
 }
 
 func (p *Portal) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
-	return viewByBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().EndBuildBy(r.Context(), k) })
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.building().EndBuildBy(r.Context(), k) })
 }
 
 // smallJSON reads a body of a few fields; an empty one is nothing.
@@ -282,7 +284,9 @@ func (p *Portal) buildExtend(w http.ResponseWriter, r *http.Request) (any, int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	return viewByBuild(r, func(k app.BuildKey) (app.BuildView, error) { return p.building().ExtendBuildBy(r.Context(), k, by) })
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+		return p.building().ExtendBuildBy(r.Context(), k, by)
+	})
 }
 
 func (p *Portal) buildInventory(w http.ResponseWriter, r *http.Request) (any, int, error) {
@@ -295,9 +299,9 @@ func (p *Portal) buildInventory(w http.ResponseWriter, r *http.Request) (any, in
 		return nil, 0, err
 	}
 	q := r.URL.Query()
-	format := app.InventoryFormat(q.Get("format"))
+	format := template.InventoryFormat(q.Get("format"))
 	if format == "" {
-		format = app.InventoryJSON
+		format = template.InventoryJSON
 	}
 	text, _, kind, err := inventoryFile(v, format, inventoryFiles(q))
 	if err != nil {
@@ -339,7 +343,7 @@ func (p *Portal) buildCertificate(w http.ResponseWriter, r *http.Request) (any, 
 			return nil, 0, err
 		}
 	}
-	return byBuild(r, func(k app.BuildKey) (app.Certificate, error) {
+	return byBuild(r, func(k appbuild.BuildKey) (cluster.Certificate, error) {
 		return p.building().BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // builds answers everything about builds in one state.
@@ -18,23 +19,23 @@ type builds struct {
 	state app.BuildState
 }
 
-func (b builds) view(id int64) (app.BuildView, error) {
-	return app.BuildView{Build: app.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
+func (b builds) view(id int64) (build.BuildView, error) {
+	return build.BuildView{Build: app.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
 }
 
-func (b builds) TakeBuild(context.Context, string, func(string) string, []byte, string) (app.BuildReceipt, error) {
-	return app.BuildReceipt{Build: 7, Token: "mbt_x"}, nil
+func (b builds) TakeBuild(context.Context, string, func(string) string, []byte, string) (build.BuildReceipt, error) {
+	return build.BuildReceipt{Build: 7, Token: "mbt_x"}, nil
 }
 
-func (b builds) AwaitBuildBy(_ context.Context, k app.BuildKey, _ time.Duration) (app.BuildView, error) {
+func (b builds) AwaitBuildBy(_ context.Context, k build.BuildKey, _ time.Duration) (build.BuildView, error) {
 	return b.view(k.Build)
 }
 
-func (b builds) EndBuildBy(_ context.Context, k app.BuildKey) (app.BuildView, error) {
+func (b builds) EndBuildBy(_ context.Context, k build.BuildKey) (build.BuildView, error) {
 	return b.view(k.Build)
 }
 
-func (b builds) ExtendBuildBy(_ context.Context, k app.BuildKey, _ time.Duration) (app.BuildView, error) {
+func (b builds) ExtendBuildBy(_ context.Context, k build.BuildKey, _ time.Duration) (build.BuildView, error) {
 	return b.view(k.Build)
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/build"
 	buildpage "muster/portal/build"
 	"muster/portal/page"
 	webhookpage "muster/portal/webhook"
@@ -45,8 +45,8 @@ func (p *Portal) buildHookMake(w http.ResponseWriter, r *http.Request, a app.Act
 	case "":
 		err = &app.Error{Code: app.EConflict, Field: "name", Message: "There is already a build hook of this name.", Hint: "Choose another one, or change that one."}
 	case app.ENotFound:
-		var saved app.SavedBuildHook
-		if saved, err = p.building().SaveBuildHook(r.Context(), a, app.BuildHookRequest{Name: in.Name, System: in.System, Owner: &in.Owner, Secret: text("secret")}); err == nil {
+		var saved build.SavedBuildHook
+		if saved, err = p.building().SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: in.Name, System: in.System, Owner: &in.Owner, Secret: text("secret")}); err == nil {
 			return p.savedBuildHook(w, r, a, saved)
 		}
 	}
@@ -67,7 +67,7 @@ func complainable(e *app.Error) bool {
 }
 
 // savedBuildHook shows a secret that was just made, which cannot be shown later.
-func (p *Portal) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, s app.SavedBuildHook) error {
+func (p *Portal) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, s build.SavedBuildHook) error {
 	if s.Secret != "" {
 		return p.showBuildHook(w, r, a, http.StatusOK, s.Name, func(b *buildpage.HookShow) { b.Secret = s.Secret })
 	}
@@ -89,7 +89,7 @@ func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	s := buildpage.HookShow{Now: p.now(), Hook: h, System: app.BuildSystem{Name: h.System, Title: h.System}, URL: p.url + h.Path(), Before: before}
+	s := buildpage.HookShow{Now: p.now(), Hook: h, System: build.BuildSystem{Name: h.System, Title: h.System}, URL: p.url + h.Path(), Before: before}
 	for _, system := range p.building().BuildSystems() {
 		if system.Name == h.System {
 			s.System = system
@@ -117,7 +117,7 @@ func (p *Portal) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Act
 
 func (p *Portal) buildHookSwitch(on bool) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		return p.changeBuildHook(w, r, a, app.BuildHookRequest{Enabled: &on})
+		return p.changeBuildHook(w, r, a, build.BuildHookRequest{Enabled: &on})
 	}
 }
 
@@ -127,7 +127,7 @@ func (p *Portal) buildHookSecret(w http.ResponseWriter, r *http.Request, a app.A
 		return err
 	}
 	secret := strings.TrimSpace(r.PostForm.Get("secret"))
-	err := p.changeBuildHook(w, r, a, app.BuildHookRequest{Secret: secret, Rotate: secret == ""})
+	err := p.changeBuildHook(w, r, a, build.BuildHookRequest{Secret: secret, Rotate: secret == ""})
 	e, answer := known(err)
 	if err == nil || !complainable(e) {
 		return err
@@ -149,7 +149,7 @@ func (p *Portal) buildHookStatuses(w http.ResponseWriter, r *http.Request, a app
 	}
 	in := buildpage.StatusForm{API: strings.TrimSpace(r.PostForm.Get("status_api"))}
 	token, done := strings.TrimSpace(r.PostForm.Get("status_token")), "statuses"
-	change := app.BuildHookRequest{Name: name, StatusAPI: &in.API}
+	change := build.BuildHookRequest{Name: name, StatusAPI: &in.API}
 	switch {
 	case r.PostForm.Get("do") == "remove":
 		token, done = "", "no-statuses"
@@ -175,7 +175,7 @@ func (p *Portal) buildHookStatuses(w http.ResponseWriter, r *http.Request, a app
 }
 
 // changeBuildHook changes a hook that is there.
-func (p *Portal) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, change app.BuildHookRequest) error {
+func (p *Portal) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, change build.BuildHookRequest) error {
 	change.Name = chi.URLParam(r, "hook")
 	if _, err := p.building().BuildHook(r.Context(), a, change.Name); err != nil {
 		return err
@@ -208,15 +208,15 @@ func (p *Portal) buildHookRules(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err == nil {
 		switch r.PostForm.Get("do") {
 		case "try":
-			var tried app.BuildTried
-			if tried, err = p.building().TryBuild(r.Context(), a, name, app.BuildTrial{Rules: &rules, Delivery: in.Delivery}); err == nil {
+			var tried build.BuildTried
+			if tried, err = p.building().TryBuild(r.Context(), a, name, build.BuildTrial{Rules: &rules, Delivery: in.Delivery}); err == nil {
 				in.Tried = &tried
 				return show(http.StatusOK)
 			}
 		case "check":
 			return show(http.StatusOK)
 		default:
-			if _, err = p.building().SaveBuildHook(r.Context(), a, app.BuildHookRequest{Name: name, Rules: &rules}); err == nil {
+			if _, err = p.building().SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: name, Rules: &rules}); err == nil {
 				http.Redirect(w, r, buildHookPath(name)+"?saved=rules#rules", http.StatusSeeOther)
 				return nil
 			}

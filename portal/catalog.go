@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -18,24 +18,24 @@ import (
 // A portal without it, or without something that reads texts, has no pages of the catalog.
 type Cataloging interface {
 	// CatalogItems lists entries; kind "" is all. Query narrows by name, label or description.
-	CatalogItems(ctx context.Context, a app.Actor, kind, query string) ([]app.CatalogItem, error)
+	CatalogItems(ctx context.Context, a app.Actor, kind, query string) ([]catalog.CatalogItem, error)
 	// CatalogSource gives one entry with its text; ENotFound where there is none.
-	CatalogSource(ctx context.Context, a app.Actor, k app.CatalogKey) (app.CatalogSource, error)
+	CatalogSource(ctx context.Context, a app.Actor, k app.CatalogKey) (catalog.CatalogSource, error)
 	// CatalogHistory gives the versions of an own entry, newest first; none is no error.
-	CatalogHistory(ctx context.Context, a app.Actor, k app.CatalogKey) ([]app.CatalogRevision, error)
+	CatalogHistory(ctx context.Context, a app.Actor, k app.CatalogKey) ([]catalog.CatalogRevision, error)
 	// CheckCatalog says what a change would do. Nothing is saved.
-	CheckCatalog(ctx context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error)
+	CheckCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange) (catalog.CatalogReport, error)
 	// ApplyCatalog saves it, all or nothing. Wrong texts are no error but problems of the report, which is not Saved then. EConflict, reason
 	// catalog_changed, where somebody has saved meanwhile.
-	ApplyCatalog(ctx context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error)
+	ApplyCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange) (catalog.CatalogReport, error)
 	// RevertCatalog saves an older version again.
-	RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (app.CatalogReport, error)
+	RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (catalog.CatalogReport, error)
 	// TryCatalog solves and plans a request as if the change were saved.
-	TryCatalog(ctx context.Context, a app.Actor, c app.CatalogChange, r app.ClusterRequest) (app.Preview, error)
+	TryCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Preview, error)
 	// ExportCatalog gives own entries as files; with all, the installation's too.
-	ExportCatalog(ctx context.Context, a app.Actor, all bool) ([]app.CatalogFile, error)
+	ExportCatalog(ctx context.Context, a app.Actor, all bool) ([]catalog.CatalogFile, error)
 	// CatalogFamilies says what entries can be made of.
-	CatalogFamilies(ctx context.Context, a app.Actor) (app.Families, error)
+	CatalogFamilies(ctx context.Context, a app.Actor) (catalog.Families, error)
 }
 
 // cataloging gives the power; nil where there is none.
@@ -82,7 +82,7 @@ func (p *Portal) catalogList(w http.ResponseWriter, r *http.Request, a app.Actor
 			l.Total[i.Kind]++
 		}
 	}
-	l.Items = slices.DeleteFunc(items, func(i app.CatalogItem) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
+	l.Items = slices.DeleteFunc(items, func(i catalog.CatalogItem) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
 	if l.Kind != "" {
 		from := min((l.Page-1)*catalogpage.CatalogPage, len(l.Items))
 		to := min(from+catalogpage.CatalogPage, len(l.Items))
@@ -146,12 +146,12 @@ func (p *Portal) catalogFacts(ctx context.Context, a app.Actor, s *catalogpage.S
 }
 
 // versionTexts finds two versions; number 0 is nothing.
-func versionTexts(all []app.CatalogRevision, from, to int) (before, after string, ok bool) {
+func versionTexts(all []catalog.CatalogRevision, from, to int) (before, after string, ok bool) {
 	text := func(n int) (string, bool) {
 		if n == 0 {
 			return "", true
 		}
-		at := slices.IndexFunc(all, func(v app.CatalogRevision) bool { return v.Number == n })
+		at := slices.IndexFunc(all, func(v catalog.CatalogRevision) bool { return v.Number == n })
 		if at < 0 {
 			return "", false
 		}
@@ -184,16 +184,16 @@ func (p *Portal) catalogDiff(before, after string) *catalogpage.Diff {
 	})
 	for _, place := range order {
 		if old[place] != now[place] && len(d.Fields) < 200 {
-			d.Fields = append(d.Fields, app.FieldChange{Path: place, Before: old[place], After: now[place]})
+			d.Fields = append(d.Fields, catalog.FieldChange{Path: place, Before: old[place], After: now[place]})
 		}
 	}
 	return d
 }
 
 // leavesOf walks all plain values; a list of plain values is one.
-func leavesOf(n *app.CatalogNode, at []any, do func(place, value string)) {
+func leavesOf(n *catalog.CatalogNode, at []any, do func(place, value string)) {
 	switch {
-	case n.List && !slices.ContainsFunc(n.Items, func(x *app.CatalogNode) bool { return x.Map || x.List }):
+	case n.List && !slices.ContainsFunc(n.Items, func(x *catalog.CatalogNode) bool { return x.Map || x.List }):
 		do(dotted(at), strings.Join(n.Names(), ", "))
 	case n.Map || n.List:
 		for i, x := range n.Items {

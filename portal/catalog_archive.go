@@ -14,18 +14,19 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // Limits on what is imported at once.
 const (
 	maxImportFiles = 2000
-	maxImportFile  = 1 << 20              // bytes of one file
-	maxImport      = app.MaxCatalogChange // bytes of all files, unpacked
+	maxImportFile  = 1 << 20                  // bytes of one file
+	maxImport      = catalog.MaxCatalogChange // bytes of all files, unpacked
 )
 
 // unpacked are the files of an import.
 type unpacked struct {
-	files  []app.CatalogFile
+	files  []catalog.CatalogFile
 	passed int // files that are no catalog's
 	size   int
 }
@@ -73,7 +74,7 @@ func (u *unpacked) file(name string, r io.Reader) error {
 			return nil
 		}
 	}
-	u.files = append(u.files, app.CatalogFile{Name: name, Text: text})
+	u.files = append(u.files, catalog.CatalogFile{Name: name, Text: text})
 	return nil
 }
 
@@ -142,7 +143,7 @@ func damaged(name string, err error) error {
 }
 
 // pack and unpack carry files from one step of an import to the next, in the page itself, so that any server can go on.
-func pack(files []app.CatalogFile) string {
+func pack(files []catalog.CatalogFile) string {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	_ = json.NewEncoder(z).Encode(files) // into memory it does not fail
@@ -163,7 +164,7 @@ func unpack(packed string) (u unpacked, err error) {
 	if err != nil {
 		return u, lost
 	}
-	var files []app.CatalogFile
+	var files []catalog.CatalogFile
 	if err := json.NewDecoder(io.LimitReader(z, 3*maxImport)).Decode(&files); err != nil {
 		return u, lost
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	appcatalog "muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -17,11 +18,11 @@ import (
 type catalogEditor struct {
 	p        *Portal
 	a        app.Actor
-	families app.Families
+	families appcatalog.Families
 	schema   map[string]any
 	catalog  *app.Catalog
 	names    catalogNames
-	tree     *app.CatalogNode // of the text; of the last one that could be read where it cannot be
+	tree     *appcatalog.CatalogNode // of the text; of the last one that could be read where it cannot be
 	text     string
 	view     catalogpage.Edit
 	status   int
@@ -92,7 +93,7 @@ func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 				return err
 			}
 			e.view.Copy = of
-			if e.text, err = e.p.texts.Set(s.Text, app.CatalogSet{Path: []any{"name"}, Value: of + "-copy"}); err != nil {
+			if e.text, err = e.p.texts.Set(s.Text, appcatalog.CatalogSet{Path: []any{"name"}, Value: of + "-copy"}); err != nil {
 				return err
 			}
 		}
@@ -108,7 +109,7 @@ func (e *catalogEditor) read(text string) bool {
 	if err != nil {
 		e.view.Form.Unread = app.AsError(err).Message
 		if e.tree == nil {
-			e.tree = &app.CatalogNode{Map: true}
+			e.tree = &appcatalog.CatalogNode{Map: true}
 		}
 		return false
 	}
@@ -117,7 +118,7 @@ func (e *catalogEditor) read(text string) bool {
 }
 
 // formOf makes the form of a tree.
-func (e *catalogEditor) formOf(tree *app.CatalogNode) catalogpage.Form {
+func (e *catalogEditor) formOf(tree *appcatalog.CatalogNode) catalogpage.Form {
 	return newCatalogForm(e.view.Kind, tree, e.schema, e.families, e.names, !e.view.New())
 }
 
@@ -167,7 +168,7 @@ func (e *catalogEditor) merge(in url.Values) {
 }
 
 // clash tells whether text and fields were changed in the same place to say different things.
-func (e *catalogEditor) clash(now *app.CatalogNode, fields []*catalogpage.Field) bool {
+func (e *catalogEditor) clash(now *appcatalog.CatalogNode, fields []*catalogpage.Field) bool {
 	is := map[string]*catalogpage.Field{}
 	f := e.formOf(now)
 	eachField(&f, func(_ *catalogpage.Section, x *catalogpage.Field) { is[x.Name] = x })
@@ -225,7 +226,7 @@ func (e *catalogEditor) rows(in url.Values) {
 	}
 	act, place, _ := strings.Cut(in.Get("do"), ":")
 	path := placeOf(strings.TrimPrefix(place, "f/"))
-	set := app.CatalogSet{Path: path}
+	set := appcatalog.CatalogSet{Path: path}
 	switch act {
 	case "add":
 		set.Value = ""
@@ -273,11 +274,11 @@ func placeOf(name string) (path []any) {
 }
 
 // change is what would be saved.
-func (e *catalogEditor) change() app.CatalogChange {
-	return app.CatalogChange{Files: []app.CatalogFile{e.file()}}
+func (e *catalogEditor) change() appcatalog.CatalogChange {
+	return appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{e.file()}}
 }
 
-func (e *catalogEditor) file() app.CatalogFile {
+func (e *catalogEditor) file() appcatalog.CatalogFile {
 	k := e.key()
 	if !e.view.New() {
 		k.Name = e.view.Name
@@ -286,7 +287,7 @@ func (e *catalogEditor) file() app.CatalogFile {
 }
 
 // check asks what is wrong with the text, and puts it beside text and fields.
-func (e *catalogEditor) check(ctx context.Context) (app.CatalogReport, error) {
+func (e *catalogEditor) check(ctx context.Context) (appcatalog.CatalogReport, error) {
 	report, err := e.p.cataloging().CheckCatalog(ctx, e.a, e.change())
 	if err != nil {
 		c, err := catalogRefused(err)

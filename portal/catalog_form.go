@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -16,9 +17,9 @@ type catalogNames map[string][]string
 
 // formBuilder makes the form of an entry from its text.
 type formBuilder struct {
-	tree     *app.CatalogNode
+	tree     *catalog.CatalogNode
 	schema   map[string]any
-	families app.Families
+	families catalog.Families
 	names    catalogNames
 	fixed    bool // the name stays
 	form     catalogpage.Form
@@ -26,7 +27,7 @@ type formBuilder struct {
 }
 
 // newCatalogForm makes it.
-func newCatalogForm(kind string, tree *app.CatalogNode, schema map[string]any, families app.Families, names catalogNames, fixed bool) catalogpage.Form {
+func newCatalogForm(kind string, tree *catalog.CatalogNode, schema map[string]any, families catalog.Families, names catalogNames, fixed bool) catalogpage.Form {
 	b := &formBuilder{tree: tree, schema: schema, families: families, names: names, fixed: fixed, covered: map[string]bool{"kind": true}}
 	b.form.Kind = kind
 	b.about()
@@ -79,7 +80,7 @@ func (b *formBuilder) field(kind, label string, path ...any) *catalogpage.Field 
 }
 
 // fieldValue is what a field shows of a part of the text.
-func fieldValue(kind string, n *app.CatalogNode) string {
+func fieldValue(kind string, n *catalog.CatalogNode) string {
 	switch kind {
 	case catalogpage.FieldNames, catalogpage.FieldWholes:
 		return strings.Join(n.Names(), ", ")
@@ -196,7 +197,7 @@ func (b *formBuilder) linkRows() {
 }
 
 // rest lists what has no field, by the shortest places.
-func (b *formBuilder) rest(n *app.CatalogNode, at []any) {
+func (b *formBuilder) rest(n *catalog.CatalogNode, at []any) {
 	for i, x := range n.Items {
 		var p any = i
 		if n.Map {

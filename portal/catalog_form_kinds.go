@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 )
 
@@ -66,7 +67,7 @@ func (b *formBuilder) ratios() *catalogpage.Field {
 	return f
 }
 
-func itemsOf(n *app.CatalogNode) []*app.CatalogNode {
+func itemsOf(n *catalog.CatalogNode) []*catalog.CatalogNode {
 	if n == nil {
 		return nil
 	}

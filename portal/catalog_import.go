@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 )
 
@@ -62,7 +63,7 @@ func (p *Portal) catalogImport(w http.ResponseWriter, r *http.Request, a app.Act
 	case len(u.files) == 0:
 		return show(&app.Error{Code: app.EInvalid, Message: "There is nothing to import.", Hint: "Choose files, or paste a text."})
 	}
-	c := app.CatalogChange{Files: u.files, Prune: v.Prune, Note: v.Note}
+	c := catalog.CatalogChange{Files: u.files, Prune: v.Prune, Note: v.Note}
 	if in.Get("do") == "apply" {
 		c.AsOf = in.Get("as_of")
 		v.Report, err = p.cataloging().ApplyCatalog(r.Context(), a, c)

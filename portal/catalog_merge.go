@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -18,7 +18,7 @@ func typed(in url.Values, name string) string {
 }
 
 // catalogChanges gives what was changed in the fields since they were made from a text, and the fields that were.
-func catalogChanges(f catalogpage.Form, in url.Values) (sets []app.CatalogSet, fields []*catalogpage.Field) {
+func catalogChanges(f catalogpage.Form, in url.Values) (sets []catalog.CatalogSet, fields []*catalogpage.Field) {
 	look := func(x *catalogpage.Field) {
 		value := typed(in, x.Name)
 		switch {
@@ -64,19 +64,19 @@ func splitNames(s string) []string {
 }
 
 // setsOf turns what was typed into values of the text. What does not fit the kind of the field is written as it is, and found wrong there.
-func setsOf(x *catalogpage.Field, value string, in url.Values) []app.CatalogSet {
+func setsOf(x *catalogpage.Field, value string, in url.Values) []catalog.CatalogSet {
 	if len(x.Path) == 3 && x.Path[0] == "actions" && x.Path[2] == "automator" && x.Line == 0 {
 		// A script alone becomes an action at full length.
 		of := x.Path[:2]
-		return []app.CatalogSet{{Path: of, Value: map[string]any{}}, {Path: x.Path, Value: value},
+		return []catalog.CatalogSet{{Path: of, Value: map[string]any{}}, {Path: x.Path, Value: value},
 			{Path: append(slices.Clone(of), "fields", "script"), Value: typed(in, fieldName(of))}}
 	}
-	set := app.CatalogSet{Path: x.Path}
+	set := catalog.CatalogSet{Path: x.Path}
 	if !multiline(x.Kind) {
 		value = strings.TrimSpace(value)
 	}
 	if value == "" || x.Kind == catalogpage.FieldTick && value != "true" || (x.Kind == catalogpage.FieldNames || x.Kind == catalogpage.FieldWholes) && len(splitNames(value)) == 0 {
-		return []app.CatalogSet{set}
+		return []catalog.CatalogSet{set}
 	}
 	switch x.Kind {
 	case catalogpage.FieldTick:
@@ -109,7 +109,7 @@ func setsOf(x *catalogpage.Field, value string, in url.Values) []app.CatalogSet 
 		}
 		set.Value = value
 	}
-	return []app.CatalogSet{set}
+	return []catalog.CatalogSet{set}
 }
 
 func multiline(kind string) bool {
@@ -149,9 +149,11 @@ func eachField(f *catalogpage.Form, do func(s *catalogpage.Section, x *catalogpa
 
 // complain puts problems of the text beside the fields that they are about, and unfolds the parts that these are in.
 // Of several about a field, the one about a single value of it says most.
-func complain(f *catalogpage.Form, file string, problems []app.CatalogProblem) {
+func complain(f *catalogpage.Form, file string, problems []catalog.CatalogProblem) {
 	problems = slices.Clone(problems)
-	slices.SortStableFunc(problems, func(a, b app.CatalogProblem) int { return strings.Count(b.Field, "[") - strings.Count(a.Field, "[") })
+	slices.SortStableFunc(problems, func(a, b catalog.CatalogProblem) int {
+		return strings.Count(b.Field, "[") - strings.Count(a.Field, "[")
+	})
 	for _, p := range problems {
 		if p.File != file && p.File != "" {
 			continue

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
 	"muster/app"
+	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
 	"muster/portal/portaltest"
 )
 
 // TestBrowserCatalog writes a template with fields and text in step, by keyboard too, and looks at every page of the catalog.
 func TestBrowserCatalog(t *testing.T) {
-	f := &withCatalog{fake: newFake(time.Now), base: installation, own: map[app.CatalogKey][]app.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
+	f := &withCatalog{fake: newFake(time.Now), base: installation, own: map[app.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
 	f.fake.catalog = f.read(nil).Catalog
 	p := New(Config{Muster: f, Texts: catalog.Texts{}, Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)

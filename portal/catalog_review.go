@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -39,7 +39,7 @@ func catalogRefused(err error) (page.Complaint, error) {
 func (p *Portal) catalogRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	v := catalogpage.Review{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: catalogpage.ActPath(k, "remove"), Back: catalogpage.Path(k), Danger: true}
-	change := app.CatalogChange{Remove: []app.CatalogKey{k}}
+	change := catalog.CatalogChange{Remove: []app.CatalogKey{k}}
 	s, err := p.cataloging().CatalogSource(r.Context(), a, k)
 	if err != nil {
 		return err
@@ -124,12 +124,12 @@ func (p *Portal) catalogRevert(w http.ResponseWriter, r *http.Request, a app.Act
 			status, v.Problem = http.StatusOK, page.Complaint{Message: "Unchanged: version " + strconv.Itoa(number) + " says what is saved."}
 		}
 	}
-	change, gone := app.CatalogChange{Files: []app.CatalogFile{catalogFile(k, text)}}, false
+	change, gone := catalog.CatalogChange{Files: []catalog.CatalogFile{catalogFile(k, text)}}, false
 	for _, x := range all {
 		gone = gone || x.Number == number && x.Gone
 	}
 	if gone {
-		change = app.CatalogChange{Remove: []app.CatalogKey{k}}
+		change = catalog.CatalogChange{Remove: []app.CatalogKey{k}}
 		text, v.Danger = "", true
 	}
 	if v.Report, err = p.cataloging().CheckCatalog(r.Context(), a, change); err != nil {
@@ -145,12 +145,12 @@ func (p *Portal) catalogRevert(w http.ResponseWriter, r *http.Request, a app.Act
 }
 
 // catalogFile is an entry as a file of a change.
-func catalogFile(k app.CatalogKey, text string) app.CatalogFile {
+func catalogFile(k app.CatalogKey, text string) catalog.CatalogFile {
 	name := k.Name
 	if name == "" {
 		name = "new"
 	}
-	return app.CatalogFile{Name: k.Kind + "/" + name + ".yaml", Text: text}
+	return catalog.CatalogFile{Name: k.Kind + "/" + name + ".yaml", Text: text}
 }
 
 func savedPath(k app.CatalogKey) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -51,7 +52,7 @@ func (e *catalogEditor) unchanged(w http.ResponseWriter, r *http.Request, in url
 	return e.show(w, r, in)
 }
 
-func (e *catalogEditor) reviewOf(report app.CatalogReport, saved string) catalogpage.Review {
+func (e *catalogEditor) reviewOf(report catalog.CatalogReport, saved string) catalogpage.Review {
 	k := e.key()
 	v := catalogpage.Review{Key: k, Title: "Save " + k.Name, Text: e.view.Text, Save: "Save", Action: e.view.Path(), Do: "save", Back: catalogpage.Path(k),
 		AsOf: e.view.AsOf, Report: report, Editable: true, New: e.view.New(), Diff: e.p.catalogDiff(saved, e.view.Text)}
@@ -117,7 +118,7 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 }
 
 // conflict shows what is saved by now and what was written here.
-func (e *catalogEditor) conflict(w http.ResponseWriter, r *http.Request, in url.Values, theirs app.CatalogSource, why string) error {
+func (e *catalogEditor) conflict(w http.ResponseWriter, r *http.Request, in url.Values, theirs catalog.CatalogSource, why string) error {
 	e.view.AsOf = "" // from now on it is what is there now
 	report, err := e.check(r.Context())
 	if err != nil {
@@ -142,7 +143,7 @@ func (p *Portal) catalogPublish(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	e.view.Item = s.CatalogItem
-	text, err := p.texts.Set(s.Text, app.CatalogSet{Path: []any{"state"}, Value: string(app.TemplatePublished)})
+	text, err := p.texts.Set(s.Text, catalog.CatalogSet{Path: []any{"state"}, Value: string(app.TemplatePublished)})
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []st
 			}
 			return
 		}
-		text, wrong := e.p.texts.Set(e.view.Text, app.CatalogSet{Path: x.Path, Value: "${secret:" + name + "}"})
+		text, wrong := e.p.texts.Set(e.view.Text, catalog.CatalogSet{Path: x.Path, Value: "${secret:" + name + "}"})
 		if wrong != nil {
 			err = wrong
 			return

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 )
 
@@ -120,7 +120,7 @@ func schemaShape(s map[string]any) string {
 }
 
 // reference tells what may stand around a line of the text: the keys of the mapping that the line is in.
-func reference(schema map[string]any, tree *app.CatalogNode, line int) catalogpage.Reference {
+func reference(schema map[string]any, tree *catalog.CatalogNode, line int) catalogpage.Reference {
 	path := pathAtLine(tree, line)
 	for len(path) > 0 && !hasKeys(schemaAt(schema, path)) {
 		path = path[:len(path)-1]
@@ -151,7 +151,7 @@ func hasKeys(s map[string]any) bool {
 }
 
 // pathAtLine is the path to the innermost value that begins on a line or above it.
-func pathAtLine(n *app.CatalogNode, line int) (path []any) {
+func pathAtLine(n *catalog.CatalogNode, line int) (path []any) {
 	for n != nil && len(n.Items) > 0 {
 		at := -1
 		for i, x := range n.Items {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
-
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // all gives what the page's fields hold, those of text areas among them.
@@ -356,7 +356,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	in.Set("do", "review")
 	review := s.post("/admin/catalog/template/greet/edit", in)
 	if _, err := f.ApplyCatalog(t.Context(), app.Actor{Tenant: "default", User: "eve", Role: app.RoleAdmin},
-		app.CatalogChange{Files: []app.CatalogFile{{Name: "x.yaml", Text: strings.Replace(in.Get("text"), "Greeting", "Theirs", 1)}}}); err != nil {
+		catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "x.yaml", Text: strings.Replace(in.Get("text"), "Greeting", "Theirs", 1)}}}); err != nil {
 		t.Fatal(err)
 	}
 	in = review.all()

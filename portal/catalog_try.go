@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 	catalogpage "muster/portal/catalog"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
@@ -21,7 +22,7 @@ const maxTrials = 6
 // CatalogExplaining is a power that a Muster may have: to say why a request has no layout with texts that are not saved.
 type CatalogExplaining interface {
 	// ExplainCatalog gives an empty explanation for a request that has a layout.
-	ExplainCatalog(ctx context.Context, a app.Actor, c app.CatalogChange, r app.ClusterRequest) (app.Explanation, error)
+	ExplainCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Explanation, error)
 }
 
 // tryForm makes the panel as it was filled in.

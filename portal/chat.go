@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/chat"
 	chatpage "muster/portal/chat"
 	"muster/portal/page"
 )
@@ -18,15 +18,15 @@ const slackKind = "slack"
 
 // Chatting is a power that a Muster may have: to look after the chats in which it is.
 type Chatting interface {
-	ChatHouse(ctx context.Context, a app.Actor, kind string) (app.ChatHouse, error)
+	ChatHouse(ctx context.Context, a app.Actor, kind string) (chat.ChatHouse, error)
 	// StartChatInstall gives what has to come back with the tokens; it is bound to the actor's sign-in.
 	StartChatInstall(ctx context.Context, a app.Actor) (state string, err error)
-	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error)) (app.ChatWorkspace, error)
-	ChangeWorkspace(ctx context.Context, a app.Actor, kind, team string, email bool) (app.ChatWorkspace, error)
+	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error)
+	ChangeWorkspace(ctx context.Context, a app.Actor, kind, team string, email bool) (chat.ChatWorkspace, error)
 	RemoveWorkspace(ctx context.Context, a app.Actor, kind, team string) error
-	UseChannel(ctx context.Context, a app.Actor, c app.ChatChannel) (app.ChatChannel, error)
+	UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
 	ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
-	SetApprovals(ctx context.Context, a app.Actor, p app.ChatApprovals) error
+	SetApprovals(ctx context.Context, a app.Actor, p chat.ChatApprovals) error
 }
 
 // Chat is the chat itself, as far as installing goes.
@@ -36,7 +36,7 @@ type Chat interface {
 	// InstallURL is where an admin of a workspace consents.
 	InstallURL(state string) string
 	// Exchange gets the tokens for what came back from there.
-	Exchange(ctx context.Context, code string) (app.ChatWorkspace, app.ChatTokens, error)
+	Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error)
 }
 
 func (p *Portal) chatting() Chatting {
@@ -95,7 +95,7 @@ func (p *Portal) slackChannel(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	in := chatpage.SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
-	c, err := p.chatting().UseChannel(r.Context(), a, app.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
+	c, err := p.chatting().UseChannel(r.Context(), a, chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
 	done := "The channel " + in.Channel + " speaks for " + in.Tenant + " now."
 	if err == nil && !c.Agreed() {
 		done = "Your side has agreed. An admin of the other side has to say the same."
@@ -120,7 +120,7 @@ func (p *Portal) slackApprovals(w http.ResponseWriter, r *http.Request, a app.Ac
 	if in.Channel == "" {
 		done = "Requests are shown in no channel any more."
 	}
-	err := p.chatting().SetApprovals(r.Context(), a, app.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
+	err := p.chatting().SetApprovals(r.Context(), a, chat.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
 	return p.slackDone(w, r, a, in, done, err)
 }
 
@@ -145,7 +145,7 @@ func (p *Portal) slackInstalled(w http.ResponseWriter, r *http.Request, a app.Ac
 	if q.Get("error") != "" {
 		return p.slackDone(w, r, a, chatpage.SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Slack did not install Muster: whoever was asked there has said no.", Hint: "Begin again, if that was not meant."})
 	}
-	got, err := p.chatting().InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error) {
+	got, err := p.chatting().InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
 		return p.chat.Exchange(ctx, q.Get("code"))
 	})
 	return p.slackDone(w, r, a, chatpage.SlackForm{About: "install"}, "Muster is installed in "+got.Name+".", err)

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 )
 
 // chatted is a Muster with workspaces in memory.
 type chatted struct {
 	*hooked
-	house app.ChatHouse
+	house chat.ChatHouse
 	asked []string
 }
 
@@ -28,9 +29,9 @@ func (f *chatted) note(what string, a app.Actor, err error) error {
 	return err
 }
 
-func (f *chatted) ChatHouse(_ context.Context, a app.Actor, _ string) (app.ChatHouse, error) {
+func (f *chatted) ChatHouse(_ context.Context, a app.Actor, _ string) (chat.ChatHouse, error) {
 	if !a.May("ChatHouse") {
-		return app.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+		return chat.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins may look after Slack.")
 	}
 	return f.house, nil
 }
@@ -39,23 +40,23 @@ func (f *chatted) StartChatInstall(_ context.Context, a app.Actor) (string, erro
 	return "the-state", f.note("start", a, nil)
 }
 
-func (f *chatted) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error)) (app.ChatWorkspace, error) {
+func (f *chatted) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error) {
 	if state != "the-state" {
-		return app.ChatWorkspace{}, app.Errorf(app.ENotFound, "This installation was not begun by you here.")
+		return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "This installation was not begun by you here.")
 	}
 	w, t, err := exchange(ctx)
 	return w, f.note("installed "+w.Team+" "+t.Access, a, err)
 }
 
-func (f *chatted) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (app.ChatWorkspace, error) {
-	return app.ChatWorkspace{Team: team, Email: email}, f.note("email "+team+map[bool]string{true: " on", false: " off"}[email], a, nil)
+func (f *chatted) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (chat.ChatWorkspace, error) {
+	return chat.ChatWorkspace{Team: team, Email: email}, f.note("email "+team+map[bool]string{true: " on", false: " off"}[email], a, nil)
 }
 
 func (f *chatted) RemoveWorkspace(_ context.Context, a app.Actor, _, team string) error {
 	return f.note("remove "+team, a, nil)
 }
 
-func (f *chatted) UseChannel(_ context.Context, a app.Actor, c app.ChatChannel) (app.ChatChannel, error) {
+func (f *chatted) UseChannel(_ context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error) {
 	if !strings.HasPrefix(c.Channel, "C") {
 		return c, &app.Error{Code: app.EInvalid, Field: "channel", Message: "That is not the id of a channel."}
 	}
@@ -67,7 +68,7 @@ func (f *chatted) ResetChannel(_ context.Context, a app.Actor, _, team, channel 
 	return f.note("reset "+team+" "+channel, a, nil)
 }
 
-func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p app.ChatApprovals) error {
+func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprovals) error {
 	return f.note("approvals "+p.Team+" "+p.Channel, a, nil)
 }
 
@@ -78,11 +79,11 @@ func (consent) Installs() bool { return true }
 func (consent) InstallURL(state string) string {
 	return "https://slack.com/oauth/v2/authorize?state=" + state
 }
-func (consent) Exchange(_ context.Context, code string) (app.ChatWorkspace, app.ChatTokens, error) {
+func (consent) Exchange(_ context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
 	if code != "good" {
-		return app.ChatWorkspace{}, app.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
+		return chat.ChatWorkspace{}, chat.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
 	}
-	return app.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme"}, app.ChatTokens{Access: "xoxb-1"}, nil
+	return chat.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme"}, chat.ChatTokens{Access: "xoxb-1"}, nil
 }
 
 func chatAt(t *testing.T, user string) (*site, *chatted) {
@@ -93,11 +94,11 @@ func chatAt(t *testing.T, user string) (*site, *chatted) {
 		c.Muster, c.Chat = f, consent{}
 	})
 	now := s.clock.now()
-	f.house = app.ChatHouse{Approvals: &app.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []app.ChatLink{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
-		Workspaces: []app.ChatWorkspace{
-			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: app.ChatConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: app.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
-				Channels: []app.ChatChannel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
-			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: app.ChatBroken, Why: "Its token could not be refreshed."}}}
+	f.house = chat.ChatHouse{Approvals: &chat.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []chat.ChatLink{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
+		Workspaces: []chat.ChatWorkspace{
+			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.ChatConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: chat.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
+				Channels: []chat.ChatChannel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
+			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.ChatBroken, Why: "Its token could not be refreshed."}}}
 	s.signIn(user)
 	return s, f
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/template"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -24,17 +24,17 @@ func (p *Portal) clusterAccess(w http.ResponseWriter, r *http.Request, a app.Act
 	}
 	q := r.URL.Query()
 	c := clusterpage.Access{
-		View: v, Tabs: p.clusterTabs(a, v, "access"), Format: app.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
+		View: v, Tabs: p.clusterTabs(a, v, "access"), Format: template.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
 		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.url,
 	}
-	if !slices.Contains(app.InventoryFormats, c.Format) {
-		c.Format = app.InventorySSH
+	if !slices.Contains(template.InventoryFormats, c.Format) {
+		c.Format = template.InventorySSH
 	}
 	status := http.StatusOK
-	i, err := app.NewInventory(v, app.InventoryFiles{Key: c.Key})
+	i, err := template.NewInventory(v, template.InventoryFiles{Key: c.Key})
 	if e := app.AsError(err); err != nil && e.Field == "key" {
 		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
-		i, err = app.NewInventory(v, app.InventoryFiles{})
+		i, err = template.NewInventory(v, template.InventoryFiles{})
 	}
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (p *Portal) clusterInventory(w http.ResponseWriter, r *http.Request, a app.
 		return err
 	}
 	q := r.URL.Query()
-	text, name, kind, err := inventoryFile(v, app.InventoryFormat(q.Get("format")), inventoryFiles(q))
+	text, name, kind, err := inventoryFile(v, template.InventoryFormat(q.Get("format")), inventoryFiles(q))
 	if err != nil {
 		return err
 	}
@@ -66,12 +66,12 @@ func (p *Portal) clusterInventory(w http.ResponseWriter, r *http.Request, a app.
 }
 
 // inventoryFiles are those that a request says an inventory is to name.
-func inventoryFiles(q url.Values) app.InventoryFiles {
-	return app.InventoryFiles{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
+func inventoryFiles(q url.Values) template.InventoryFiles {
+	return template.InventoryFiles{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
 }
 
-func inventoryFile(v app.ClusterView, f app.InventoryFormat, files app.InventoryFiles) (text, name, kind string, err error) {
-	i, err := app.NewInventory(v, files)
+func inventoryFile(v app.ClusterView, f template.InventoryFormat, files template.InventoryFiles) (text, name, kind string, err error) {
+	i, err := template.NewInventory(v, files)
 	if err != nil {
 		return "", "", "", err
 	}
@@ -96,7 +96,7 @@ func (p *Portal) apiInventory(ctx context.Context, in *inventoryInput) (*huma.St
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	text, _, kind, err := inventoryFile(v, app.InventoryFormat(in.Format), app.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
+	text, _, kind, err := inventoryFile(v, template.InventoryFormat(in.Format), template.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}

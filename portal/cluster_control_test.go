@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 )
 
 func TestPauseAndResume(t *testing.T) {
@@ -151,8 +153,8 @@ func TestAPIControls(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(id, 9)
 	op := "/clusters/" + id + "/operations/1"
-	w := as[app.Waiting](s.call("GET", "/clusters/"+id+"/waiting?limit=3", ""), 200)
-	if len(w.Steps) != 3 || w.Next == 0 || w.Total < 4 || w.Groups[0].Reason != app.WaitSteps {
+	w := as[execution.Waiting](s.call("GET", "/clusters/"+id+"/waiting?limit=3", ""), 200)
+	if len(w.Steps) != 3 || w.Next == 0 || w.Total < 4 || w.Groups[0].Reason != execution.WaitSteps {
 		t.Errorf("waiting: %+v", w)
 	}
 	if v := as[app.ClusterView](s.call("POST", op+"/pause", ""), 202); v.Operations[0].Status != app.OperationPaused {
@@ -170,7 +172,7 @@ func TestAPIControls(t *testing.T) {
 		t.Errorf("after a cancel it is %+v", v.Operations[0])
 	}
 	s.f.letGo(id)
-	p := as[app.RollBackPreview](s.call("GET", op+"/roll-back", ""), 200)
+	p := as[appoperation.RollBackPreview](s.call("GET", op+"/roll-back", ""), 200)
 	if len(p.GivesBack) != 3 || !p.Gone || p.PlanHash != p.Plan.Hash() {
 		t.Errorf("the preview: %+v", p)
 	}

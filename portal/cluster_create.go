@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 func (p *Portal) clusterCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := form(r); err != nil {
 		return err
 	}
-	held := app.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
+	held := catalog.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
 	c, err := p.muster.Catalog(held, a)
 	if err != nil {
 		return err

@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
+	apppolicy "muster/app/policy"
 	"muster/app/store"
 )
 
 // refusing answers every create with an error.
 type refusing struct {
-	*app.App
+	*all.App
 	err error
 }
 
@@ -30,7 +33,7 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 	const changed = "The plan is not the one that you saw"
 	o := newOffice(t)
 	o.app.Deps.Catalog().Templates["web"].Parameters = []app.Parameter{{Name: "nodes", Type: app.ParameterInteger, Default: 1, To: []string{"size"}}}
-	o.rules(app.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: app.PolicyApprove, Reason: "Many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
+	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
 		c.Now, c.Muster = o.clock.now, refusing{o.app, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}}
@@ -105,11 +108,12 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
 	c, given := &counted{Store: o.store, Solver: o.app.Solver}, o.app.Deps.Catalog
-	o.app.Deps.Store, o.app.Deps.Solver, o.app.Reader = c, c, catalog.NewReader(catalog.Options{}, app.Families{})
+	o.app.Deps.Store, o.app.Deps.Solver, o.app.Reader = c, c, catalog.NewReader(catalog.Options{}, appcatalog.Families{})
 	o.app.Deps.Catalog = func() *app.Catalog {
 		c.catalogs.Add(1)
 		return given()
 	}
+	o.app.CatalogService.Store, o.app.ClusterService.Store = c, c
 	ada := o.at("ada")
 	day := 24 * time.Hour
 	for _, one := range []struct {

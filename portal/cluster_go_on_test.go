@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"muster/app"
+	appoperation "muster/app/operation"
 )
 
 // shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
 type shortage struct {
 	*fake
-	lost   []app.LostMachine
+	lost   []appoperation.LostMachine
 	noRoom bool // what came is too little
 	wentOn []string
 	orders []app.TopUpOrder
@@ -25,20 +26,20 @@ var _ GoingOn = (*shortage)(nil)
 
 func (f *shortage) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
 
-func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int64) (app.GoOnPreview, error) {
+func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int64) (appoperation.GoOnPreview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
 	if err != nil {
-		return app.GoOnPreview{}, err
+		return appoperation.GoOnPreview{}, err
 	}
 	if !a.MayIn("PreviewGoOn", shownTo(v.Cluster, a)) {
-		return app.GoOnPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+		return appoperation.GoOnPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if f.noRoom {
-		return app.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
+		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
 	}
-	p := app.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: app.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
+	p := appoperation.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: app.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
 		After: app.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
 	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
 		p.Nodes = append(p.Nodes, app.AmendedNode{Name: n.Name})
@@ -81,7 +82,7 @@ func (f *shortage) SetTopUp(_ context.Context, a app.Actor, id string, o app.Top
 // short is a site with a cluster "lake" of which n3 did not come.
 func short(t *testing.T, user string) (*site, *shortage, string) {
 	t.Helper()
-	w := &shortage{lost: []app.LostMachine{{Node: "n3", Error: "No room in <zone b>."}}}
+	w := &shortage{lost: []appoperation.LostMachine{{Node: "n3", Error: "No room in <zone b>."}}}
 	s := visit(t, func(c *Config) {
 		w.fake = c.Muster.(*fake)
 		c.Muster = w
@@ -116,7 +117,7 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 		t.Fatalf("the form begins with %v", in)
 	}
 	// Another machine is lost meanwhile: what was shown is not what would run.
-	w.lost = append(w.lost, app.LostMachine{Node: "n2", Error: "It never answered."})
+	w.lost = append(w.lost, appoperation.LostMachine{Node: "n2", Error: "It never answered."})
 	a = s.post("/clusters/"+id+"/go-on", in)
 	a.reads(http.StatusConflict, "The cluster has changed since you opened this page", "Accept 1 of 3 nodes?", "2 machines were not created.")
 	if len(w.wentOn) != 0 {

@@ -6,8 +6,9 @@ import (
 	"net/url"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 	healthpage "muster/portal/health"
 )
 
@@ -18,8 +19,8 @@ type Watching interface {
 	// CheckHealth has the next check start at once.
 	CheckHealth(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
 	// Drift tells where a cluster is not what it should be.
-	Drift(ctx context.Context, a app.Actor, cluster string) (app.Drift, error)
-	ClusterFacts(ctx context.Context, a app.Actor, cluster string) ([]app.NodeFact, error)
+	Drift(ctx context.Context, a app.Actor, cluster string) (appoperation.Drift, error)
+	ClusterFacts(ctx context.Context, a app.Actor, cluster string) ([]execution.NodeFact, error)
 }
 
 // watching gives the power; nil where there is none.
@@ -78,18 +79,18 @@ func (p *Portal) apiClusterHealth(ctx context.Context, in *IDInput) (*body[app.C
 	return &body[app.ClusterHealth]{h}, nil
 }
 
-func (p *Portal) apiClusterDrift(ctx context.Context, in *IDInput) (*body[app.Drift], error) {
+func (p *Portal) apiClusterDrift(ctx context.Context, in *IDInput) (*body[appoperation.Drift], error) {
 	d, err := p.watching().Drift(ctx, caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.Drift]{d}, nil
+	return &body[appoperation.Drift]{d}, nil
 }
 
-func (p *Portal) apiClusterFacts(ctx context.Context, in *IDInput) (*body[[]app.NodeFact], error) {
+func (p *Portal) apiClusterFacts(ctx context.Context, in *IDInput) (*body[[]execution.NodeFact], error) {
 	list, err := p.watching().ClusterFacts(ctx, caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[[]app.NodeFact]{list}, nil
+	return &body[[]execution.NodeFact]{list}, nil
 }

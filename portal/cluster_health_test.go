@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 )
 
 // watching is a Muster that looks after clusters. n2 of each is sick.
@@ -55,16 +57,16 @@ func (f *watching) CheckHealth(ctx context.Context, a app.Actor, id string) (app
 	return f.Health(ctx, a, id)
 }
 
-func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]app.NodeFact, error) {
-	return []app.NodeFact{}, nil
+func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]execution.NodeFact, error) {
+	return []execution.NodeFact{}, nil
 }
 
-func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (app.Drift, error) {
+func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperation.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
-	return app.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []app.DriftItem{
-		{From: app.DriftCatalog, Text: "services.web.start is another one in the catalog.", Mend: &app.Amendment{Kind: app.OperationUpgrade}},
-		{From: app.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
-		{From: app.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
+	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
+		{From: appoperation.DriftCatalog, Text: "services.web.start is another one in the catalog.", Mend: &app.Amendment{Kind: app.OperationUpgrade}},
+		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
+		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
 	}}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -97,7 +98,7 @@ func (p *Portal) clusterExport(w http.ResponseWriter, r *http.Request, a app.Act
 			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 			w.Header().Set("Content-Disposition", `attachment; filename="clusters.csv"`)
 		}
-		if _, err := w.Write(app.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
+		if _, err := w.Write(cluster.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
 			return nil // whoever asked is gone, or has all
 		}
 		f.After = part.Next

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // rooms wake the open pages of clusters: one watch for all pages of a cluster. They count what happened, which tells whether what was
@@ -152,5 +153,5 @@ func (s *joint[V]) run(ctx context.Context, key string, k *jointRead[V], read fu
 // clusterFacts are what is the same of a cluster for everybody of a role.
 type clusterFacts struct {
 	steps   []app.Step
-	waiting app.Waiting
+	waiting execution.Waiting
 }

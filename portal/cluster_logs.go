@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	appcluster "muster/app/cluster"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -20,7 +20,7 @@ import (
 // LogSearching is a power that a Muster may have: to look through logs. A portal without it has no page of logs.
 type LogSearching interface {
 	// SearchLogs gives lines that have a text, whatever its case, and says where to go on.
-	SearchLogs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) (app.LogPage, error)
+	SearchLogs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) (appcluster.LogPage, error)
 }
 
 // searching gives the power; nil where there is none.
@@ -98,7 +98,9 @@ func (p *Portal) readLogs(ctx context.Context, a app.Actor, c *clusterpage.Logs,
 			return err
 		}
 	}
-	search := func(f app.LogFilter) (app.LogPage, error) { return p.searching().SearchLogs(ctx, a, c.View.ID, f) }
+	search := func(f app.LogFilter) (appcluster.LogPage, error) {
+		return p.searching().SearchLogs(ctx, a, c.View.ID, f)
+	}
 	switch {
 	case c.Line > 0: // what stands around it, whatever it says
 		f.Text, c.Query.Text = "", ""

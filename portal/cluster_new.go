@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcatalog "muster/app/catalog"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
@@ -17,7 +18,7 @@ import (
 )
 
 func (p *Portal) clusterNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	ctx := app.HoldCatalog(r.Context())
+	ctx := appcatalog.HoldCatalog(r.Context())
 	c, err := p.muster.Catalog(ctx, a)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (p *Portal) clusterPreview(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err := form(r); err != nil {
 		return err
 	}
-	ctx := app.HoldCatalog(r.Context())
+	ctx := appcatalog.HoldCatalog(r.Context())
 	c, err := p.muster.Catalog(ctx, a)
 	if err != nil {
 		return err

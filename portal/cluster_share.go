@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	appcluster "muster/app/cluster"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -16,18 +16,18 @@ func (p *Portal) clusterShare(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err := form(r); err != nil {
 		return err
 	}
-	change := app.SharingChange{Visibility: app.Visibility(r.PostForm.Get("visibility"))}
+	change := appcluster.SharingChange{Visibility: app.Visibility(r.PostForm.Get("visibility"))}
 	m := clusterpage.Manage{Who: strings.TrimSpace(r.PostForm.Get("who"))}
 	if m.Who != "" {
 		if err := m.Access.UnmarshalText([]byte(r.PostForm.Get("access"))); err != nil {
 			return err
 		}
-		share := app.ShareWith(m.Who)
+		share := appcluster.ShareWith(m.Who)
 		share.Access = m.Access
-		change.Add = []app.ClusterShare{share}
+		change.Add = []appcluster.ClusterShare{share}
 	}
 	if who := r.PostForm.Get("remove"); who != "" {
-		change.Remove = []app.ClusterShare{app.ShareWith(who)}
+		change.Remove = []appcluster.ClusterShare{appcluster.ShareWith(who)}
 	}
 	id := chi.URLParam(r, "id")
 	_, err := p.sharing().ShareCluster(r.Context(), a, id, change)

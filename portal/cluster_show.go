@@ -7,8 +7,9 @@ import (
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -106,7 +107,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 	if c.View.Status != app.ClusterFailed && !c.Can(app.ActRetryNode) {
 		return c, nil
 	}
-	said := app.SaidErrors{}
+	said := cluster.SaidErrors{}
 	for _, s := range c.Steps {
 		if s.State != app.StepFailed || len(c.Failures) == failureShown {
 			continue
@@ -129,7 +130,7 @@ func (p *Portal) clusterFacts(ctx context.Context, a app.Actor, id string, op ap
 		}
 		if !op.Status.Ended() && op.Status != app.OperationCancelling {
 			// Of a cluster that is as big as they come only the counts are read.
-			f.waiting, err = p.muster.Waiting(ctx, a, id, app.WaitingFilter{Limit: 1})
+			f.waiting, err = p.muster.Waiting(ctx, a, id, execution.WaitingFilter{Limit: 1})
 		}
 		return f, err
 	}

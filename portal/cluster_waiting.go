@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/execution"
 	clusterpage "muster/portal/cluster"
 	executionpage "muster/portal/execution"
 )
@@ -20,7 +20,7 @@ func (p *Portal) clusterWaiting(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	q := r.URL.Query()
-	filter := app.WaitingFilter{Node: q.Get("node"), Limit: 100}
+	filter := execution.WaitingFilter{Node: q.Get("node"), Limit: 100}
 	filter.From, _ = strconv.Atoi(q.Get("from"))
 	filter.From = max(filter.From, 0)
 	waiting, err := p.muster.Waiting(r.Context(), a, view.ID, filter)

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
 // deviceLogin is a power that a Muster may have: programs are let in by people who say yes at the portal.
 type deviceLogin interface {
-	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (app.DeviceCodes, error)
+	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (identity.DeviceCodes, error)
 	PollDevice(ctx context.Context, code string) (app.Token, string, error)
-	ShowDevice(ctx context.Context, a app.Actor, code string) (app.Device, error)
+	ShowDevice(ctx context.Context, a app.Actor, code string) (identity.Device, error)
 	AnswerDevice(ctx context.Context, a app.Actor, code string, yes bool, scopes []app.Scope) error
 	EndToken(ctx context.Context, a app.Actor) (app.Token, error)
 }
@@ -34,7 +35,7 @@ func (p *Portal) deviceAsk(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err != nil {
 		return err
 	}
-	d.Scopes = app.ScopesOf(a.Role)
+	d.Scopes = identity.ScopesOf(a.Role)
 	return p.showDevice(w, r, status, d)
 }
 

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // asks has a program begin its sign-in.
-func (w *town) asks() app.DeviceCodes {
+func (w *town) asks() identity.DeviceCodes {
 	w.t.Helper()
 	c, err := w.app.StartDevice(w.t.Context(), "ada-laptop", "muster 1.0 on linux", "192.0.2.7", []app.Scope{app.ScopeCluster})
 	if err != nil {
@@ -56,7 +57,7 @@ func TestDeviceIsLetIn(t *testing.T) {
 	if got := w.reason(c.Device); got != "slow_down" {
 		t.Errorf("at once again: %q", got)
 	}
-	w.clock.pass(app.DeviceInterval)
+	w.clock.pass(identity.DeviceInterval)
 	if got := w.reason(c.Device); got != "authorization_pending" {
 		t.Errorf("later: %q", got)
 	}
@@ -139,7 +140,7 @@ func TestDevicesAreFew(t *testing.T) {
 	if _, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.8", nil); err != nil {
 		t.Errorf("and then nobody else: %v", err)
 	}
-	w.clock.pass(app.DeviceLife)
+	w.clock.pass(identity.DeviceLife)
 	if _, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil); err != nil {
 		t.Errorf("what is over counts: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing/fstest"
 
 	"muster/app"
+	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
 )
 
@@ -23,7 +24,7 @@ import (
 type withCatalog struct {
 	*fake
 	base    string
-	own     map[app.CatalogKey][]app.CatalogRevision // oldest first
+	own     map[app.CatalogKey][]appcatalog.CatalogRevision // oldest first
 	rev     int
 	changed map[app.CatalogKey]int // the revision of the last change
 	secrets map[string]string
@@ -68,7 +69,7 @@ func catalogHouse(t *testing.T, user string) (*site, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {
-		f = &withCatalog{fake: c.Muster.(*fake), base: installation, own: map[app.CatalogKey][]app.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
+		f = &withCatalog{fake: c.Muster.(*fake), base: installation, own: map[app.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
 		f.fake.catalog = f.read(nil).Catalog
 		c.Muster, c.Texts = f, catalog.Texts{}
 	})
@@ -77,7 +78,7 @@ func catalogHouse(t *testing.T, user string) (*site, *withCatalog) {
 }
 
 // read lays own entries and files over the installation's.
-func (f *withCatalog) read(files []app.CatalogFile, without ...app.CatalogKey) catalog.Report {
+func (f *withCatalog) read(files []appcatalog.CatalogFile, without ...app.CatalogKey) catalog.Report {
 	own, change := fstest.MapFS{}, fstest.MapFS{}
 	for k, all := range f.own {
 		if last := all[len(all)-1]; !last.Gone && !slices.Contains(without, k) {
@@ -97,17 +98,17 @@ func (f *withCatalog) read(files []app.CatalogFile, without ...app.CatalogKey) c
 }
 
 // entries takes texts apart.
-func entries(name, text string) (out []app.CatalogText) {
+func entries(name, text string) (out []appcatalog.CatalogText) {
 	for _, doc := range strings.Split(text, "\n---\n") {
 		tree, err := catalog.Texts{}.Tree(doc)
 		if err == nil && tree.At("name").String() != "" {
-			out = append(out, app.CatalogText{CatalogKey: app.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
+			out = append(out, appcatalog.CatalogText{CatalogKey: app.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
 		}
 	}
 	return out
 }
 
-func (f *withCatalog) item(k app.CatalogKey) (s app.CatalogSource, ok bool) {
+func (f *withCatalog) item(k app.CatalogKey) (s appcatalog.CatalogSource, ok bool) {
 	for _, e := range entries("installation.yaml", f.base) {
 		if e.CatalogKey == k {
 			s.Text, s.Origin, ok = e.Text, "installation.yaml:1", true
@@ -126,7 +127,7 @@ func (f *withCatalog) item(k app.CatalogKey) (s app.CatalogSource, ok bool) {
 	return s, ok
 }
 
-func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query string) (out []app.CatalogItem, err error) {
+func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query string) (out []appcatalog.CatalogItem, err error) {
 	if err := refused(a, "CatalogItems"); err != nil {
 		return nil, err
 	}
@@ -143,13 +144,13 @@ func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query s
 			out = append(out, s.CatalogItem)
 		}
 	}
-	slices.SortFunc(out, func(a, b app.CatalogItem) int { return cmp.Compare(a.Kind+a.Name, b.Kind+b.Name) })
+	slices.SortFunc(out, func(a, b appcatalog.CatalogItem) int { return cmp.Compare(a.Kind+a.Name, b.Kind+b.Name) })
 	return out, f.broken
 }
 
-func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k app.CatalogKey) (app.CatalogSource, error) {
+func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k app.CatalogKey) (appcatalog.CatalogSource, error) {
 	if err := refused(a, "CatalogSource"); err != nil {
-		return app.CatalogSource{}, err
+		return appcatalog.CatalogSource{}, err
 	}
 	s, ok := f.item(k)
 	if !ok {
@@ -158,7 +159,7 @@ func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k app.Catalo
 	return s, nil
 }
 
-func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k app.CatalogKey) ([]app.CatalogRevision, error) {
+func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k app.CatalogKey) ([]appcatalog.CatalogRevision, error) {
 	if err := refused(a, "CatalogHistory"); err != nil {
 		return nil, err
 	}
@@ -167,14 +168,14 @@ func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k app.Catal
 	return out, nil
 }
 
-func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error) {
+func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange) (appcatalog.CatalogReport, error) {
 	if err := refused(a, "CheckCatalog"); err != nil {
-		return app.CatalogReport{}, err
+		return appcatalog.CatalogReport{}, err
 	}
-	r := app.CatalogReport{Revision: strconv.Itoa(f.rev)}
+	r := appcatalog.CatalogReport{Revision: strconv.Itoa(f.rev)}
 	found := f.read(c.Files, c.Remove...)
 	for _, p := range found.Problems {
-		r.Problems = append(r.Problems, app.CatalogProblem{File: strings.TrimPrefix(p.Origin.File, "/"), Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: p.Message, Hint: p.Hint})
+		r.Problems = append(r.Problems, appcatalog.CatalogProblem{File: strings.TrimPrefix(p.Origin.File, "/"), Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: p.Message, Hint: p.Hint})
 		if m := named.FindStringSubmatch(p.Message); m != nil {
 			r.Problems[len(r.Problems)-1].Field = m[1]
 		}
@@ -192,25 +193,25 @@ func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c app.Catalog
 				r.Same++
 				continue
 			}
-			r.Changes = append(r.Changes, app.CatalogEdit{CatalogKey: e.CatalogKey, Act: act, Number: len(f.own[e.CatalogKey]) + 1})
+			r.Changes = append(r.Changes, appcatalog.CatalogEdit{CatalogKey: e.CatalogKey, Act: act, Number: len(f.own[e.CatalogKey]) + 1})
 		}
 	}
 	for _, k := range c.Remove {
-		r.Changes = append(r.Changes, app.CatalogEdit{CatalogKey: k, Act: "remove", Warnings: []string{"2 clusters stand by it."}})
+		r.Changes = append(r.Changes, appcatalog.CatalogEdit{CatalogKey: k, Act: "remove", Warnings: []string{"2 clusters stand by it."}})
 	}
 	if c.Prune {
 		for k := range f.own {
 			if !held[k] {
-				r.Changes = append(r.Changes, app.CatalogEdit{CatalogKey: k, Act: "remove"})
+				r.Changes = append(r.Changes, appcatalog.CatalogEdit{CatalogKey: k, Act: "remove"})
 			}
 		}
 	}
 	return r, f.broken
 }
 
-func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c app.CatalogChange) (app.CatalogReport, error) {
+func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalog.CatalogChange) (appcatalog.CatalogReport, error) {
 	if err := refused(a, "ApplyCatalog"); err != nil {
-		return app.CatalogReport{}, err
+		return appcatalog.CatalogReport{}, err
 	}
 	r, err := f.CheckCatalog(ctx, a, c)
 	if err != nil || !r.OK() {
@@ -226,7 +227,7 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c app.Catal
 	}
 	f.rev++
 	for _, x := range r.Changes {
-		v := app.CatalogRevision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Gone: x.Act == "remove"}
+		v := appcatalog.CatalogRevision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Gone: x.Act == "remove"}
 		for _, file := range c.Files {
 			for _, e := range entries(file.Name, file.Text) {
 				if e.CatalogKey == x.CatalogKey {
@@ -244,18 +245,18 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c app.Catal
 	return r, nil
 }
 
-func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (app.CatalogReport, error) {
+func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (appcatalog.CatalogReport, error) {
 	if err := refused(a, "RevertCatalog"); err != nil {
-		return app.CatalogReport{}, err
+		return appcatalog.CatalogReport{}, err
 	}
 	v := f.own[k][number-1]
 	if v.Gone {
-		return f.ApplyCatalog(ctx, a, app.CatalogChange{Remove: []app.CatalogKey{k}, Note: note})
+		return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Remove: []app.CatalogKey{k}, Note: note})
 	}
-	return f.ApplyCatalog(ctx, a, app.CatalogChange{Files: []app.CatalogFile{catalogFile(k, v.Text)}, Note: note})
+	return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{catalogFile(k, v.Text)}, Note: note})
 }
 
-func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c app.CatalogChange, r app.ClusterRequest) (app.Preview, error) {
+func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange, r app.ClusterRequest) (app.Preview, error) {
 	if err := refused(a, "TryCatalog"); err != nil {
 		return app.Preview{}, err
 	}
@@ -268,11 +269,11 @@ func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c app.CatalogCh
 	return f.preview(r)
 }
 
-func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, app.CatalogChange, app.ClusterRequest) (app.Explanation, error) {
+func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.CatalogChange, app.ClusterRequest) (app.Explanation, error) {
 	return app.Explanation{Conflict: []app.Clause{{Kind: "size", Text: "A cluster has at most 5 nodes.", Origin: "template/greet.yaml:7"}}, Fixes: []app.Fix{{Text: "5 nodes instead of 9"}}}, nil
 }
 
-func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (out []app.CatalogFile, err error) {
+func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (out []appcatalog.CatalogFile, err error) {
 	if err := refused(a, "ExportCatalog"); err != nil {
 		return nil, err
 	}
@@ -282,16 +283,16 @@ func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (o
 		}
 	}
 	if all {
-		out = append(out, app.CatalogFile{Name: "installation.yaml", Text: f.base})
+		out = append(out, appcatalog.CatalogFile{Name: "installation.yaml", Text: f.base})
 	}
 	return out, nil
 }
 
-func (f *withCatalog) CatalogFamilies(_ context.Context, a app.Actor) (app.Families, error) {
+func (f *withCatalog) CatalogFamilies(_ context.Context, a app.Actor) (appcatalog.Families, error) {
 	if err := refused(a, "CatalogFamilies"); err != nil {
-		return app.Families{}, err
+		return appcatalog.Families{}, err
 	}
-	return app.Families{
+	return appcatalog.Families{
 		Providers: []app.Descriptor{
 			{Name: "cloud", Description: "Machines elsewhere.", Fields: []app.Field{{Name: "token", Label: "Token", Required: true, Secret: true}, {Name: "region", Label: "Region", Options: []string{"eu", "us"}}}},
 			{Name: "sandbox", Description: "Machines on this host.", Fields: []app.Field{{Name: "max_machines", Label: "Most machines", Default: "64"}}},

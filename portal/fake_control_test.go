@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 )
 
 // current gives the latest operation of a cluster, if it allows the act.
@@ -105,19 +107,19 @@ func (f *fake) goOn(c *app.ClusterView, op *app.Operation, node string) {
 	f.tell(c.ID, app.Event{Kind: app.EventOperation, Operation: op.ID, Status: string(op.Status)})
 }
 
-func (f *fake) PreviewRollBack(_ context.Context, a app.Actor, id string, _ int64) (app.RollBackPreview, error) {
+func (f *fake) PreviewRollBack(_ context.Context, a app.Actor, id string, _ int64) (appoperation.RollBackPreview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, _, err := f.current(a, id, app.ActRollBack)
 	if err != nil {
-		return app.RollBackPreview{}, err
+		return appoperation.RollBackPreview{}, err
 	}
 	return f.rollBack(id), nil
 }
 
-func (f *fake) rollBack(id string) app.RollBackPreview {
+func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	c := f.find(id)
-	p := app.RollBackPreview{Operation: c.Operations[0], Gone: true, Plan: app.Plan{Kind: app.OperationRollBack}, Untouched: len(c.Nodes)}
+	p := appoperation.RollBackPreview{Operation: c.Operations[0], Gone: true, Plan: app.Plan{Kind: app.OperationRollBack}, Untouched: len(c.Nodes)}
 	for _, s := range f.steps[c.Operations[0].ID] {
 		if s.Action == app.ActionCreate && s.Attempt > 0 {
 			p.Plan.Steps = append(p.Plan.Steps, app.PlanStep{ID: s.Node + ".delete", Node: s.Node, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
@@ -144,15 +146,15 @@ func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash
 	return f.view(id)
 }
 
-func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter app.WaitingFilter) (app.Waiting, error) {
+func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter execution.WaitingFilter) (execution.Waiting, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
 	if err != nil {
-		return app.Waiting{}, err
+		return execution.Waiting{}, err
 	}
 	op := v.Operations[0]
-	w := app.Waiting{Cluster: id, Operation: op.ID, Kind: op.Kind, Status: op.Status, Text: "Nothing waits."}
+	w := execution.Waiting{Cluster: id, Operation: op.ID, Kind: op.Kind, Status: op.Status, Text: "Nothing waits."}
 	if op.Status.Ended() {
 		return w, nil
 	}
@@ -162,14 +164,14 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter app.Wai
 		if s.Join || s.Index < filter.From || filter.Node != "" && s.Node != filter.Node {
 			continue
 		}
-		wait := app.Wait{Step: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: s.State}
+		wait := execution.Wait{Step: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: s.State}
 		switch s.State {
 		case app.StepQueued:
-			wait.Reason, wait.Position, wait.Text = app.WaitSlots, 1+counts[s.State], "All slots of the tenant are busy (4 of 4)."
+			wait.Reason, wait.Position, wait.Text = execution.WaitSlots, 1+counts[s.State], "All slots of the tenant are busy (4 of 4)."
 		case app.StepReady:
-			wait.Reason, wait.Text = app.WaitNode, s.Node+" is busy with another step."
+			wait.Reason, wait.Text = execution.WaitNode, s.Node+" is busy with another step."
 		case app.StepWaiting:
-			wait.Reason, wait.Text = app.WaitSteps, "Waits for n1.namenode.start, which is running."
+			wait.Reason, wait.Text = execution.WaitSteps, "Waits for n1.namenode.start, which is running."
 		default:
 			continue
 		}
@@ -179,10 +181,10 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter app.Wai
 			w.Next = s.Index
 		}
 	}
-	for _, g := range []app.WaitGroup{
-		{Reason: app.WaitSteps, Text: "nodemanager.start: waits for n1.namenode.start, which is running.", Count: counts[app.StepWaiting]},
-		{Reason: app.WaitSlots, Text: "All slots of the tenant are busy (4 of 4).", Count: counts[app.StepQueued]},
-		{Reason: app.WaitNode, Text: "Their nodes are busy with other steps.", Count: counts[app.StepReady]},
+	for _, g := range []execution.WaitGroup{
+		{Reason: execution.WaitSteps, Text: "nodemanager.start: waits for n1.namenode.start, which is running.", Count: counts[app.StepWaiting]},
+		{Reason: execution.WaitSlots, Text: "All slots of the tenant are busy (4 of 4).", Count: counts[app.StepQueued]},
+		{Reason: execution.WaitNode, Text: "Their nodes are busy with other steps.", Count: counts[app.StepReady]},
 	} {
 		if g.Count > 0 {
 			w.Groups = append(w.Groups, g)
@@ -193,19 +195,19 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter app.Wai
 	return w, nil
 }
 
-func (f *fake) Queue(_ context.Context, a app.Actor) (app.Queue, error) {
+func (f *fake) Queue(_ context.Context, a app.Actor) (execution.Queue, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if a.Role != app.RoleSuperadmin {
-		return app.Queue{}, &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue."}
+		return execution.Queue{}, &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue."}
 	}
-	q := app.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "Nothing is under way and nothing waits."}
+	q := execution.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "Nothing is under way and nothing waits."}
 	for _, c := range f.clusters {
 		op := c.Operations[0]
 		if op.Status.Ended() {
 			continue
 		}
-		l := app.QueueLine{Operation: op.ID, Cluster: c.ID, Name: c.Name, Kind: op.Kind, Status: op.Status, Requester: op.Requester,
+		l := execution.QueueLine{Operation: op.ID, Cluster: c.ID, Name: c.Name, Kind: op.Kind, Status: op.Status, Requester: op.Requester,
 			CreatedAt: op.CreatedAt, Done: op.Done, Total: op.Total}
 		for _, s := range f.steps[op.ID] {
 			switch s.State {
@@ -219,10 +221,10 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (app.Queue, error) {
 		}
 		q.Running, q.Queued = q.Running+l.Running, q.Queued+l.Queued
 		if op.Status == app.OperationPaused {
-			l.Reason, l.Text = app.WaitPaused, "It is paused."
+			l.Reason, l.Text = execution.WaitPaused, "It is paused."
 		}
 		q.Operations = append(q.Operations, l)
-		q.Groups = append(q.Groups, app.WaitGroup{Reason: app.WaitSteps, Text: "Other steps of their plan must be done first.", Count: l.Waiting, Oldest: op.CreatedAt})
+		q.Groups = append(q.Groups, execution.WaitGroup{Reason: execution.WaitSteps, Text: "Other steps of their plan must be done first.", Count: l.Waiting, Oldest: op.CreatedAt})
 		q.Text = fmt.Sprintf("%d operations are under way: %d steps at work on 4 slots, %d in the queue.", len(q.Operations), q.Running, q.Queued)
 	}
 	return q, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // fake is a Muster in memory. Its solver puts the first service on node 1 and the others on the rest; its planner
@@ -442,8 +443,8 @@ func (f *fake) view(id string) (app.ClusterView, error) {
 	v := *c
 	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
 	if len(v.Operations) > 0 {
-		open := app.UnfinishedOf(f.steps[v.Operations[0].ID], v.Nodes)
-		v.Trouble, v.Actions = app.TroubleOf(v, app.Definition{}, open), app.ActionsOf(v, open)
+		open := cluster.UnfinishedOf(f.steps[v.Operations[0].ID], v.Nodes)
+		v.Trouble, v.Actions = cluster.TroubleOf(v, app.Definition{}, open), cluster.ActionsOf(v, open)
 	}
 	return v, nil
 }
@@ -466,7 +467,7 @@ func (f *fake) Clusters(_ context.Context, a app.Actor, filter app.ClusterFilter
 	return out, f.broken
 }
 
-func (f *fake) ClusterPage(ctx context.Context, a app.Actor, filter app.ClusterFilter) (p app.ClusterPage, err error) {
+func (f *fake) ClusterPage(ctx context.Context, a app.Actor, filter app.ClusterFilter) (p cluster.ClusterPage, err error) {
 	if !slices.Contains(app.ClusterSorts, filter.Sort) {
 		return p, &app.Error{Code: app.EInvalid, Field: "sort", Message: "Clusters cannot be sorted by that."}
 	}
@@ -545,17 +546,17 @@ func (f *fake) ClusterKey(_ context.Context, a app.Actor, id string) (string, []
 	return "root", []byte("-----BEGIN OPENSSH PRIVATE KEY-----\nfor tests\n-----END OPENSSH PRIVATE KEY-----\n"), nil
 }
 
-func (f *fake) ClusterCertificate(_ context.Context, a app.Actor, id, publicKey string, ttl time.Duration) (app.Certificate, error) {
+func (f *fake) ClusterCertificate(_ context.Context, a app.Actor, id, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
 	if err != nil {
-		return app.Certificate{}, err
+		return cluster.Certificate{}, err
 	}
 	if a.User != v.Owner && a.Role != app.RoleSuperadmin {
-		return app.Certificate{}, app.Errorf(app.EForbidden, "Only the owner may have a certificate.")
+		return cluster.Certificate{}, app.Errorf(app.EForbidden, "Only the owner may have a certificate.")
 	}
-	return app.Certificate{Certificate: "certificate of " + publicKey, User: "root", ValidUntil: f.now().Add(ttl), Serial: "9223372036854775807"}, nil
+	return cluster.Certificate{Certificate: "certificate of " + publicKey, User: "root", ValidUntil: f.now().Add(ttl), Serial: "9223372036854775807"}, nil
 }
 
 func (f *fake) Steps(_ context.Context, _ app.Actor, id string, operation int64) ([]app.Step, error) {
@@ -608,14 +609,14 @@ func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter app.LogFil
 	return out[:min(len(out), limit)], nil
 }
 
-func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter app.LogFilter) (app.LogPage, error) {
+func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter app.LogFilter) (cluster.LogPage, error) {
 	limit := cmp.Or(filter.Limit, 500)
 	filter.Limit = 1 << 20
 	lines, err := f.Logs(ctx, a, id, filter)
 	lines = slices.DeleteFunc(lines, func(l app.LogLine) bool {
 		return !strings.Contains(strings.ToLower(l.Text), strings.ToLower(filter.Text))
 	})
-	p := app.LogPage{Lines: lines}
+	p := cluster.LogPage{Lines: lines}
 	if len(lines) > limit && filter.Tail {
 		p.Lines = lines[len(lines)-limit:]
 		p.Next = p.Lines[0].Seq

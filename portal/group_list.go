@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -37,7 +38,7 @@ func (p *Portal) groupSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	err := p.groupTaken(r, a, typed.Name, fresh)
 	if err == nil {
-		_, err = p.people().SaveGroup(r.Context(), a, app.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
+		_, err = p.people().SaveGroup(r.Context(), a, identity.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
 	}
 	if err == nil {
 		return p.peopleDone(w, r, "The group "+typed.Name+" was saved.", "/admin/groups")

@@ -7,13 +7,16 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/usage"
 	homepage "muster/portal/home"
 	templatepage "muster/portal/template"
 )
 
 // Homing is a power that a Muster may have: to tell people what they have. A portal without it begins with the list of clusters.
 type Homing interface {
-	Home(ctx context.Context, a app.Actor) (app.Home, error)
+	Home(ctx context.Context, a app.Actor) (cluster.Home, error)
 }
 
 func (p *Portal) homing() Homing {
@@ -92,7 +95,7 @@ func (p *Portal) homeMoving(ctx context.Context, a app.Actor) (h homepage.Home, 
 		}
 	}
 	if m := p.questioning(); m != nil {
-		h.Asked, err = m.Questions(ctx, a, app.QuestionQuery{Mine: true})
+		h.Asked, err = m.Questions(ctx, a, execution.QuestionQuery{Mine: true})
 	}
 	return h, err
 }
@@ -114,7 +117,7 @@ func (p *Portal) homeLive(ctx context.Context, a app.Actor, _ *url.URL) ([]liveO
 
 // monthOf gives what this month's machines have cost day by day: those of the actor, or of everybody in the tenant.
 func (p *Portal) monthOf(ctx context.Context, a app.Actor, of string) (*homepage.MonthCost, error) {
-	u, err := p.money().Usage(ctx, a, app.UsageFilter{Mine: of == "mine", Step: app.UsageDay})
+	u, err := p.money().Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.UsageDay})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/usage"
 )
 
 // homely is a Muster with all that a home shows.
@@ -29,10 +32,10 @@ func newHomely(f *fake) *homely {
 	return &homely{treasurer: &treasurer{fake: f}, prices: map[string]float64{"web": 0.24, "single": 0.5}}
 }
 
-func (h *homely) Home(_ context.Context, a app.Actor) (app.Home, error) {
+func (h *homely) Home(_ context.Context, a app.Actor) (cluster.Home, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := app.Home{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
+	out := cluster.Home{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
 	for _, status := range []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep} {
 		for _, c := range h.clusters {
 			if c.Owner != a.User || c.Status != status {
@@ -62,7 +65,7 @@ func (h *homely) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) (
 	return h.mine, h.fails
 }
 
-func (h *homely) Questions(_ context.Context, _ app.Actor, q app.QuestionQuery) ([]app.Question, error) {
+func (h *homely) Questions(_ context.Context, _ app.Actor, q execution.QuestionQuery) ([]app.Question, error) {
 	if !q.Mine {
 		return nil, app.Errorf(app.EInvalid, "A home asks only for what waits for oneself.")
 	}
@@ -112,7 +115,7 @@ func (h *homely) furnish() error {
 	month := app.MonthOf(now).Start
 	for i := 0; !month.AddDate(0, 0, i).After(now); i++ {
 		cost := float64(1+(i*7)%5) / 2
-		h.usage.Lines = append(h.usage.Lines, app.UsageLine{Start: month.AddDate(0, 0, i), UsageSum: app.UsageSum{Cost: cost, NodeHours: cost * 10}})
+		h.usage.Lines = append(h.usage.Lines, usage.UsageLine{Start: month.AddDate(0, 0, i), UsageSum: usage.UsageSum{Cost: cost, NodeHours: cost * 10}})
 		h.usage.Total.Cost += cost
 		h.usage.Total.NodeHours += cost * 10
 	}

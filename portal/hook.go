@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // Hooking is a power that a Muster may have: to send a tenant's notices elsewhere. Only admins may.
@@ -11,7 +12,7 @@ type Hooking interface {
 	Hooks(ctx context.Context, a app.Actor) ([]app.Hook, error)
 	Hook(ctx context.Context, a app.Actor, name string) (app.Hook, error)
 	// SaveHook makes a hook or changes the one of the name, and gives the secret where one was made.
-	SaveHook(ctx context.Context, a app.Actor, r app.HookRequest) (app.SavedHook, error)
+	SaveHook(ctx context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error)
 	DeleteHook(ctx context.Context, a app.Actor, name string) error
 	// TestHook sends a test notice; the delivery that comes back is still waiting.
 	TestHook(ctx context.Context, a app.Actor, name string) (app.HookDelivery, error)

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/webhook"
 	"muster/portal/page"
 	webhookpage "muster/portal/webhook"
 )
@@ -146,7 +146,7 @@ func (p *Portal) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	} else if _, err := p.hooking().Hook(r.Context(), a, in.Name); err != nil {
 		return err
 	}
-	saved, err := p.hooking().SaveHook(r.Context(), a, app.HookRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
+	saved, err := p.hooking().SaveHook(r.Context(), a, webhook.HookRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
 	if err != nil {
 		return again(err)
 	}
@@ -154,7 +154,7 @@ func (p *Portal) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) e
 }
 
 // saved shows a secret that was just made, which cannot be shown later.
-func (p *Portal) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s app.SavedHook) error {
+func (p *Portal) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s webhook.SavedHook) error {
 	if s.Secret != "" {
 		return p.showHook(w, r, a, http.StatusOK, s.Name, nil, s.Secret)
 	}
@@ -164,16 +164,16 @@ func (p *Portal) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s ap
 
 func (p *Portal) hookSwitch(on bool) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		return p.changeHook(w, r, a, app.HookRequest{Enabled: &on})
+		return p.changeHook(w, r, a, webhook.HookRequest{Enabled: &on})
 	}
 }
 
 func (p *Portal) hookRotate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.changeHook(w, r, a, app.HookRequest{Rotate: true})
+	return p.changeHook(w, r, a, webhook.HookRequest{Rotate: true})
 }
 
 // changeHook changes a hook that is there.
-func (p *Portal) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change app.HookRequest) error {
+func (p *Portal) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change webhook.HookRequest) error {
 	change.Name = chi.URLParam(r, "hook")
 	if _, err := p.hooking().Hook(r.Context(), a, change.Name); err != nil {
 		return err

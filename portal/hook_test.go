@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // hooked is a Muster with hooks and notices in memory.
@@ -19,7 +20,7 @@ type hooked struct {
 	hooks   []app.Hook
 	sent    map[string][]app.HookDelivery
 	told    []app.Notice
-	changes []app.HookRequest
+	changes []webhook.HookRequest
 }
 
 var (
@@ -55,13 +56,13 @@ func (f *hooked) Hook(_ context.Context, a app.Actor, name string) (app.Hook, er
 	return app.Hook{}, app.Errorf(app.ENotFound, "There is no hook %q.", name)
 }
 
-func (f *hooked) SaveHook(_ context.Context, a app.Actor, r app.HookRequest) (app.SavedHook, error) {
+func (f *hooked) SaveHook(_ context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error) {
 	f.changes = append(f.changes, r)
 	if strings.HasPrefix(r.URL, "http:") {
-		return app.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "Notices are sent over https."}
+		return webhook.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "Notices are sent over https."}
 	}
 	i := slices.IndexFunc(f.hooks, func(h app.Hook) bool { return h.Name == r.Name })
-	s := app.SavedHook{Made: i < 0}
+	s := webhook.SavedHook{Made: i < 0}
 	if s.Made {
 		f.hooks = append(f.hooks, app.Hook{Name: r.Name, URL: "https://…", State: app.HookActive, CreatedBy: a.User})
 		i, s.Secret = len(f.hooks)-1, "whsec_made"

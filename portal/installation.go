@@ -6,16 +6,18 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 	fleetpage "muster/portal/fleet"
 )
 
 // Installation is a power that a Muster may have: to tell superadmins how the installation is. A portal without it has no pages of it.
 type Installation interface {
 	// Settings never holds a secret.
-	Settings(ctx context.Context, a app.Actor) (app.ServerFacts, error)
-	ProviderHealth(ctx context.Context, a app.Actor) ([]app.ProviderHealth, error)
+	Settings(ctx context.Context, a app.Actor) (fleet.ServerFacts, error)
+	ProviderHealth(ctx context.Context, a app.Actor) ([]fleet.ProviderHealth, error)
 	// Queues gives all tenants in which something is under way.
-	Queues(ctx context.Context, a app.Actor) (app.Queues, error)
+	Queues(ctx context.Context, a app.Actor) (execution.Queues, error)
 }
 
 func (p *Portal) installation() Installation {
@@ -48,16 +50,16 @@ func (p *Portal) providerHealthLive(ctx context.Context, a app.Actor, _ *url.URL
 	return []liveOne{{ID: "accounts", HTML: fleetpage.ProviderHealthPart(fleetpage.ProviderHealth{Now: p.now(), Accounts: all})}}, err
 }
 
-func (p *Portal) apiSettings(ctx context.Context, _ *struct{}) (*body[app.ServerFacts], error) {
+func (p *Portal) apiSettings(ctx context.Context, _ *struct{}) (*body[fleet.ServerFacts], error) {
 	f, err := p.installation().Settings(ctx, caller(ctx))
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.ServerFacts]{f}, nil
+	return &body[fleet.ServerFacts]{f}, nil
 }
 
 type providerHealthList struct {
-	Providers []app.ProviderHealth `json:"providers" nullable:"false"`
+	Providers []fleet.ProviderHealth `json:"providers" nullable:"false"`
 }
 
 func (p *Portal) apiProviderHealth(ctx context.Context, _ *struct{}) (*body[providerHealthList], error) {

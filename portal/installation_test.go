@@ -9,45 +9,47 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 )
 
 // operated is a Muster that also tells how the installation is.
 type operated struct{ *fake }
 
-func (o operated) Settings(_ context.Context, a app.Actor) (app.ServerFacts, error) {
+func (o operated) Settings(_ context.Context, a app.Actor) (fleet.ServerFacts, error) {
 	if !a.May("Settings") {
-		return app.ServerFacts{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
+		return fleet.ServerFacts{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	return app.ServerFacts{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leads: true,
-		Settings: []app.Setting{
+	return fleet.ServerFacts{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leads: true,
+		Settings: []fleet.Setting{
 			{Name: "--workers", Value: "3", From: "flag", Default: "16", Set: true, About: "steps at the same time"},
 			{Name: "--listen", Value: "127.0.0.1:8420", From: "default", About: "address"},
 			{Name: "MUSTER_SECRET_KEY", Secret: true, Set: true, From: "environment", About: "the key"},
 		}}, nil
 }
 
-func (o operated) ProviderHealth(_ context.Context, a app.Actor) ([]app.ProviderHealth, error) {
+func (o operated) ProviderHealth(_ context.Context, a app.Actor) ([]fleet.ProviderHealth, error) {
 	if !a.May("ProviderHealth") {
 		return nil, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	return []app.ProviderHealth{
-		{Name: "ocean", Type: "digitalocean", Rate: app.Rate{PerSecond: 2, Burst: 5}, Known: true, Waiting: 7, AccountCalls: app.AccountCalls{
+	return []fleet.ProviderHealth{
+		{Name: "ocean", Type: "digitalocean", Rate: app.Rate{PerSecond: 2, Burst: 5}, Known: true, Waiting: 7, AccountCalls: fleet.AccountCalls{
 			LastAt: o.now().Add(-time.Minute), LastError: "ocean: create: too many", ErrorCode: app.ERateLimit, ErrorAt: o.now().Add(-time.Minute),
 			Hour: map[app.Code]int{"": 90, app.ERateLimit: 10}, Day: map[app.Code]int{"": 200, app.ERateLimit: 11, app.ETimeout: 12}, Left: 1.2}},
 		{Name: "sandbox", Type: "sandbox"},
 	}, nil
 }
 
-func (o operated) Queues(_ context.Context, a app.Actor) (app.Queues, error) {
+func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, error) {
 	if !a.May("Queues") {
-		return app.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
+		return execution.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	q := app.TenantQueue{Queue: app.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 in the queue.",
-		Groups: []app.WaitGroup{{Reason: app.WaitWorkers, Text: "No worker is connected.", Count: 4, Oldest: o.now().Add(-time.Hour)}},
-		Operations: []app.QueueLine{{Cluster: "lake-1", Name: "lake", Kind: app.OperationCreate, Status: app.OperationRunning, Requester: "rosa", CreatedAt: o.now().Add(-time.Hour),
+	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 in the queue.",
+		Groups: []execution.WaitGroup{{Reason: execution.WaitWorkers, Text: "No worker is connected.", Count: 4, Oldest: o.now().Add(-time.Hour)}},
+		Operations: []execution.QueueLine{{Cluster: "lake-1", Name: "lake", Kind: app.OperationCreate, Status: app.OperationRunning, Requester: "rosa", CreatedAt: o.now().Add(-time.Hour),
 			Queued: 4, Total: 25, Text: "No worker is connected."}}, More: 7},
 		Oldest: o.now().Add(-time.Hour), Help: "Let a provisioner serve the tenant."}
-	return app.Queues{Text: "8 operations are under way in 1 tenant.", Tenants: []app.TenantQueue{q}}, nil
+	return execution.Queues{Text: "8 operations are under way in 1 tenant.", Tenants: []execution.TenantQueue{q}}, nil
 }
 
 // TestQueuesOfAllTenants finds on the page, and in the answer, which tenant waits, since when, why, and what would help.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 )
 
 // Life is a power that a Muster may have: what becomes of a cluster besides create and delete. A portal without it has no page to
@@ -24,11 +25,11 @@ type Life interface {
 	// SetSchedule says when a cluster sleeps and wakes; an empty one takes it away.
 	SetSchedule(ctx context.Context, a app.Actor, cluster string, s app.Schedule) (app.ClusterSchedule, error)
 	// ExportCluster gives what to ask for to get such a cluster, without what may be secret.
-	ExportCluster(ctx context.Context, a app.Actor, cluster string) (app.SpecExport, error)
+	ExportCluster(ctx context.Context, a app.Actor, cluster string) (appcluster.SpecExport, error)
 	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (app.Preview, error)
 	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (app.Answer, error)
 	// DiffClusters compares "web" and "db", or "web@12" and "web".
-	DiffClusters(ctx context.Context, a app.Actor, first, second string) (app.ClusterDiff, error)
+	DiffClusters(ctx context.Context, a app.Actor, first, second string) (appcluster.ClusterDiff, error)
 }
 
 // life gives the power; nil where there is none.

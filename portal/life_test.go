@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // keeper is a Muster that also has schedules, renames and compares. Of the other powers of Life it has none.
@@ -45,12 +46,12 @@ func (k *keeper) RenameCluster(_ context.Context, a app.Actor, id, name string) 
 	return k.view(id)
 }
 
-func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second string) (app.ClusterDiff, error) {
+func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second string) (cluster.ClusterDiff, error) {
 	if first == "nothing" {
-		return app.ClusterDiff{}, app.Errorf(app.ENotFound, "There is no cluster nothing.")
+		return cluster.ClusterDiff{}, app.Errorf(app.ENotFound, "There is no cluster nothing.")
 	}
 	k.compared = append(k.compared, [2]string{first, second})
-	return app.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
+	return cluster.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
 }
 
 // keeping is a site whose visitor, signed in, sees a keeper with a cluster that stands.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 func (w *town) link(external string) (path string, token url.Values) {
@@ -62,7 +63,7 @@ func TestLink(t *testing.T) {
 
 	// Whoever it is elsewhere is the account as it is now.
 	off := true
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Disabled: &off}); err != nil {
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	if who := w.who("U123"); who != "" {
@@ -84,7 +85,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 	w.post("/link", oldToken).reads(http.StatusNotFound, none, "replaced by a newer one")
 
 	late, lateToken := w.link("U2")
-	w.clock.pass(app.LinkLife)
+	w.clock.pass(identity.LinkLife)
 	w.get(late).reads(http.StatusConflict, "This link is too old: it could be used for 10 minutes.")
 	w.post("/link", lateToken).reads(http.StatusConflict, "This link is too old")
 	if w.who("U2") != "" || w.who("U1") != "" {

@@ -7,8 +7,8 @@ import (
 	"path"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/fleet"
 	fleetpage "muster/portal/fleet"
 )
 
@@ -16,10 +16,10 @@ import (
 // receipts and no page of orphans.
 type Machines interface {
 	// Receipt gives what a cluster has had at its provider, and what that cost.
-	Receipt(ctx context.Context, a app.Actor, cluster string) (app.Receipt, error)
+	Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error)
 	// Orphans lists machines of ours that nobody stands behind; with gone also those that went lately. EForbidden for
 	// anybody but admins.
-	Orphans(ctx context.Context, a app.Actor, gone bool) (app.OrphanReport, error)
+	Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
 	DecideOrphan(ctx context.Context, a app.Actor, id string, d app.OrphanDecision) (app.Orphan, error)
 	SetOrphanMode(ctx context.Context, a app.Actor, m app.OrphanMode) error
 }
@@ -115,22 +115,22 @@ type orphanMode struct {
 	Mode app.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
 }
 
-func (p *Portal) apiReceipt(ctx context.Context, in *IDInput) (*body[app.Receipt], error) {
+func (p *Portal) apiReceipt(ctx context.Context, in *IDInput) (*body[fleet.Receipt], error) {
 	receipt, err := p.machines().Receipt(ctx, caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	receipt.Lines = orEmpty(receipt.Lines)
-	return &body[app.Receipt]{receipt}, nil
+	return &body[fleet.Receipt]{receipt}, nil
 }
 
-func (p *Portal) apiOrphanList(ctx context.Context, in *orphanListInput) (*body[app.OrphanReport], error) {
+func (p *Portal) apiOrphanList(ctx context.Context, in *orphanListInput) (*body[fleet.OrphanReport], error) {
 	report, err := p.machines().Orphans(ctx, caller(ctx), in.Gone)
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	report.Orphans = orEmpty(report.Orphans)
-	return &body[app.OrphanReport]{report}, nil
+	return &body[fleet.OrphanReport]{report}, nil
 }
 
 func (p *Portal) apiOrphanDecide(ctx context.Context, in *orphanInput) (*body[app.Orphan], error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // accounting is a Muster that also accounts for machines. It has one orphan that is due and one that nobody knows.
@@ -22,27 +23,27 @@ type accounting struct {
 
 var _ Machines = (*accounting)(nil)
 
-func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (app.Receipt, error) {
+func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
-		return app.Receipt{}, err
+		return fleet.Receipt{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	r := app.NewReceipt(v.Cluster, []app.Resource{
-		{Provider: "sandbox", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
-		{Provider: "sandbox", Kind: app.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
+	r := fleet.NewReceipt(v.Cluster, []app.Resource{
+		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
+		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
 	}, f.proof, now)
 	return r, nil
 }
 
-func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (app.OrphanReport, error) {
+func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error) {
 	if a.Role != app.RoleSuperadmin && !strings.HasPrefix(a.User, "boss") {
-		return app.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
+		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
 	}
 	now := f.now()
-	r := app.OrphanReport{Mode: app.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
+	r := fleet.OrphanReport{Mode: app.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []app.Orphan{
 			{ID: "aa", Provider: "sandbox", Machine: "m-9", Cluster: "c01", Node: "n1", Kind: app.OrphanEnded, State: app.OrphanDue, FirstSeen: now,
 				MadeAt: now.Add(-3 * time.Hour), Price: 0.5, Cost: 1.5, DeleteAt: now.Add(5 * time.Minute)},
@@ -153,7 +154,7 @@ func TestMachinesAPI(t *testing.T) {
 		return s.do(r)
 	}
 	a := api(http.MethodGet, "/clusters/"+id+"/receipt", "", "ada")
-	var r app.Receipt
+	var r fleet.Receipt
 	if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusOK || len(r.Lines) != 2 || r.Left != 1 || r.Cost != 0.5 || r.Lines[0].Lifetime != time.Hour {
 		t.Errorf("%d %v: %+v", a.status, err, r)
 	}

@@ -4,25 +4,28 @@ import (
 	"context"
 
 	"muster/app"
+	appoperation "muster/app/operation"
+	apppolicy "muster/app/policy"
+	"muster/app/usage"
 )
 
 // Money is a power that a Muster may have: quotas, leases that can be moved, and what was used. A portal without it has none
 // of their pages.
 type Money interface {
-	Quotas(ctx context.Context, a app.Actor) ([]app.QuotaUse, error)
+	Quotas(ctx context.Context, a app.Actor) ([]apppolicy.QuotaUse, error)
 	// QuotaLeft tells what is left for the actor, and by which limit.
-	QuotaLeft(ctx context.Context, a app.Actor) (app.QuotaLeft, error)
-	SetQuota(ctx context.Context, a app.Actor, q app.Quota) (app.QuotaUse, error)
-	SetTenantQuota(ctx context.Context, a app.Actor, l app.Limits) (app.QuotaUse, error)
+	QuotaLeft(ctx context.Context, a app.Actor) (apppolicy.QuotaLeft, error)
+	SetQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error)
+	SetTenantQuota(ctx context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error)
 	DeleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error
 
-	ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (app.LeaseOutlook, error)
-	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (app.LeaseOutlook, error)
+	ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (appoperation.LeaseOutlook, error)
+	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
 	// LeaseLink checks the link of a warning; moved tells that the end is another one by now.
-	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o app.LeaseOutlook, moved bool, err error)
+	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o appoperation.LeaseOutlook, moved bool, err error)
 
-	Usage(ctx context.Context, a app.Actor, f app.UsageFilter) (app.Usage, error)
-	UsageOfAll(ctx context.Context, a app.Actor, f app.UsageFilter) (app.Usage, error)
+	Usage(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
+	UsageOfAll(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
 }
 
 // money gives the power; nil where there is none.
@@ -32,14 +35,14 @@ func (p *Portal) money() Money {
 }
 
 type quotaList struct {
-	Quotas []app.QuotaUse `json:"quotas" nullable:"false"`
+	Quotas []apppolicy.QuotaUse `json:"quotas" nullable:"false"`
 }
 
 type quotaInput struct {
 	Body struct {
-		Scope  app.QuotaScope `json:"scope" enum:"tenant,group,user,each_user" doc:"Whom it is for; that of the tenant is for superadmins to set"`
-		Name   string         `json:"name,omitempty" maxLength:"128" doc:"Of the group or user"`
-		Limits app.Limits     `json:"limits" doc:"What is left out is not limited"`
+		Scope  app.QuotaScope   `json:"scope" enum:"tenant,group,user,each_user" doc:"Whom it is for; that of the tenant is for superadmins to set"`
+		Name   string           `json:"name,omitempty" maxLength:"128" doc:"Of the group or user"`
+		Limits apppolicy.Limits `json:"limits" doc:"What is left out is not limited"`
 	}
 }
 
@@ -56,21 +59,21 @@ func (p *Portal) apiQuotaList(ctx context.Context, _ *struct{}) (*body[quotaList
 	return &body[quotaList]{quotaList{orEmpty(all)}}, nil
 }
 
-func (p *Portal) apiQuotaLeft(ctx context.Context, _ *struct{}) (*body[app.QuotaLeft], error) {
+func (p *Portal) apiQuotaLeft(ctx context.Context, _ *struct{}) (*body[apppolicy.QuotaLeft], error) {
 	left, err := p.money().QuotaLeft(ctx, caller(ctx))
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
 	left.Lines, left.Tightest = orEmpty(left.Lines), orEmpty(left.Tightest)
-	return &body[app.QuotaLeft]{left}, nil
+	return &body[apppolicy.QuotaLeft]{left}, nil
 }
 
-func (p *Portal) apiQuotaSet(ctx context.Context, in *quotaInput) (*body[app.QuotaUse], error) {
-	q, err := p.setQuota(ctx, caller(ctx), app.Quota{Scope: in.Body.Scope, Name: in.Body.Name, Limits: in.Body.Limits})
+func (p *Portal) apiQuotaSet(ctx context.Context, in *quotaInput) (*body[apppolicy.QuotaUse], error) {
+	q, err := p.setQuota(ctx, caller(ctx), apppolicy.Quota{Scope: in.Body.Scope, Name: in.Body.Name, Limits: in.Body.Limits})
 	if err != nil {
 		return nil, p.fail(ctx, err)
 	}
-	return &body[app.QuotaUse]{q}, nil
+	return &body[apppolicy.QuotaUse]{q}, nil
 }
 
 func (p *Portal) apiQuotaDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, error) {
@@ -81,7 +84,7 @@ func (p *Portal) apiQuotaDelete(ctx context.Context, in *quotaKeyInput) (*struct
 }
 
 // setQuota asks the use case that the scope belongs to.
-func (p *Portal) setQuota(ctx context.Context, a app.Actor, q app.Quota) (app.QuotaUse, error) {
+func (p *Portal) setQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
 	if q.Scope == app.QuotaTenant {
 		return p.money().SetTenantQuota(ctx, a, q.Limits)
 	}
@@ -90,7 +93,7 @@ func (p *Portal) setQuota(ctx context.Context, a app.Actor, q app.Quota) (app.Qu
 
 func (p *Portal) deleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error {
 	if scope == app.QuotaTenant {
-		_, err := p.money().SetTenantQuota(ctx, a, app.Limits{})
+		_, err := p.money().SetTenantQuota(ctx, a, apppolicy.Limits{})
 		return err
 	}
 	return p.money().DeleteQuota(ctx, a, scope, name)
@@ -101,20 +104,20 @@ type leaseInput struct {
 	Body app.LeaseRequest
 }
 
-func (p *Portal) apiLeaseShow(ctx context.Context, in *IDInput) (*body[app.LeaseOutlook], error) {
+func (p *Portal) apiLeaseShow(ctx context.Context, in *IDInput) (*body[appoperation.LeaseOutlook], error) {
 	return p.outlook(ctx)(p.money().LeaseOutlook(ctx, caller(ctx), in.ID))
 }
 
-func (p *Portal) apiLeaseExtend(ctx context.Context, in *leaseInput) (*body[app.LeaseOutlook], error) {
+func (p *Portal) apiLeaseExtend(ctx context.Context, in *leaseInput) (*body[appoperation.LeaseOutlook], error) {
 	return p.outlook(ctx)(p.money().ExtendLease(ctx, caller(ctx), in.ID, in.Body))
 }
 
-func (p *Portal) outlook(ctx context.Context) func(app.LeaseOutlook, error) (*body[app.LeaseOutlook], error) {
-	return func(o app.LeaseOutlook, err error) (*body[app.LeaseOutlook], error) {
+func (p *Portal) outlook(ctx context.Context) func(appoperation.LeaseOutlook, error) (*body[appoperation.LeaseOutlook], error) {
+	return func(o appoperation.LeaseOutlook, err error) (*body[appoperation.LeaseOutlook], error) {
 		if err != nil {
 			return nil, p.fail(ctx, err)
 		}
 		o.Warnings, o.Obstacles = orEmpty(o.Warnings), orEmpty(o.Obstacles)
-		return &body[app.LeaseOutlook]{o}, nil
+		return &body[appoperation.LeaseOutlook]{o}, nil
 	}
 }

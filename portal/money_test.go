@@ -12,15 +12,18 @@ import (
 	"time"
 
 	"muster/app"
+	appoperation "muster/app/operation"
+	apppolicy "muster/app/policy"
+	appusage "muster/app/usage"
 )
 
 // treasurer is a Muster that also counts money. Its rules are the real ones; what it keeps is in memory.
 type treasurer struct {
 	*fake
-	quotas []app.QuotaUse
-	usage  app.Usage
-	ahead  *app.UsageAhead
-	asked  []app.UsageFilter
+	quotas []apppolicy.QuotaUse
+	usage  appusage.Usage
+	ahead  *appusage.UsageAhead
+	asked  []appusage.UsageFilter
 	many   int // clusters beside those that there are
 	moved  []app.LeaseRequest
 	rules  app.Lease
@@ -36,35 +39,35 @@ func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.C
 	return c, err
 }
 
-func (f *treasurer) Quotas(_ context.Context, a app.Actor) ([]app.QuotaUse, error) {
+func (f *treasurer) Quotas(_ context.Context, a app.Actor) ([]apppolicy.QuotaUse, error) {
 	if !a.May("Quotas") {
 		return nil, app.Errorf(app.EForbidden, "Only admins see quotas.")
 	}
 	return f.quotas, nil
 }
 
-func (f *treasurer) QuotaLeft(_ context.Context, a app.Actor) (app.QuotaLeft, error) {
+func (f *treasurer) QuotaLeft(_ context.Context, a app.Actor) (apppolicy.QuotaLeft, error) {
 	l := app.QuotaLine{Measure: app.MeasureNodes, Scope: app.QuotaGroup, Name: "data", Limit: 50, Used: 38, Left: 12}
-	return app.QuotaLeft{User: a.User, Month: "2030-05", Lines: []app.QuotaLine{l}, Tightest: []app.QuotaLine{l}}, nil
+	return apppolicy.QuotaLeft{User: a.User, Month: "2030-05", Lines: []app.QuotaLine{l}, Tightest: []app.QuotaLine{l}}, nil
 }
 
-func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q app.Quota) (app.QuotaUse, error) {
+func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
 	if !a.May("SetQuota") {
-		return app.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
+		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
 	}
 	if q.Name == "" && q.Scope != app.QuotaEachUser {
-		return app.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "Whose quota is it?", Hint: "Give the name."}
+		return apppolicy.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "Whose quota is it?", Hint: "Give the name."}
 	}
-	u := app.QuotaUse{Quota: q}
+	u := apppolicy.QuotaUse{Quota: q}
 	f.quotas = append(f.quotas, u)
 	return u, nil
 }
 
-func (f *treasurer) SetTenantQuota(_ context.Context, a app.Actor, l app.Limits) (app.QuotaUse, error) {
+func (f *treasurer) SetTenantQuota(_ context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error) {
 	if !a.May("SetTenantQuota") {
-		return app.QuotaUse{}, app.Errorf(app.EForbidden, "Only superadmins do that.")
+		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only superadmins do that.")
 	}
-	u := app.QuotaUse{Quota: app.Quota{Scope: app.QuotaTenant, Limits: l}}
+	u := apppolicy.QuotaUse{Quota: apppolicy.Quota{Scope: app.QuotaTenant, Limits: l}}
 	f.quotas = append(f.quotas, u)
 	return u, nil
 }
@@ -79,20 +82,20 @@ func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope app.QuotaS
 	return app.Errorf(app.ENotFound, "There is no such quota.")
 }
 
-func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (app.LeaseOutlook, error) {
+func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (appoperation.LeaseOutlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
-		return app.LeaseOutlook{}, err
+		return appoperation.LeaseOutlook{}, err
 	}
 	if !a.MayIn("ExtendLease", shownTo(v.Cluster, a)) {
-		return app.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
+		return appoperation.LeaseOutlook{}, app.Errorf(app.EForbidden, "Only its owner may.")
 	}
 	until, beyond, err := f.rules.Move(v.CreatedAt, v.ExpiresAt, f.now(), r)
 	if err != nil || beyond != nil && r.Reason == "" {
 		if err == nil {
 			err = beyond
 		}
-		return app.LeaseOutlook{}, err
+		return appoperation.LeaseOutlook{}, err
 	}
 	f.moved = append(f.moved, r)
 	f.mu.Lock()
@@ -102,51 +105,51 @@ func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string
 	return f.LeaseOutlook(ctx, a, cluster)
 }
 
-func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (app.LeaseOutlook, error) {
+func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
-		return app.LeaseOutlook{}, err
+		return appoperation.LeaseOutlook{}, err
 	}
-	return app.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.now()),
-		Warnings:  []app.LeaseWarned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
-		Obstacles: []app.LeaseObstacle{{Kind: app.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
+	return appoperation.LeaseOutlook{Cluster: v.ID, Name: v.Name, Owner: v.Owner, Access: v.Access, Until: v.ExpiresAt, Offer: f.rules.Offer(v.CreatedAt, v.ExpiresAt, f.now()),
+		Warnings:  []appoperation.LeaseWarned{{Before: 4 * time.Hour, At: v.ExpiresAt.Add(-4 * time.Hour)}},
+		Obstacles: []appoperation.LeaseObstacle{{Kind: appoperation.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
 }
 
-func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (app.LeaseOutlook, bool, error) {
+func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (appoperation.LeaseOutlook, bool, error) {
 	if signature != "good" {
-		return app.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link was not made here."}
+		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link was not made here."}
 	}
 	o, err := f.LeaseOutlook(ctx, a, cluster)
 	return o, end == "old", err
 }
 
-func (f *treasurer) Usage(_ context.Context, _ app.Actor, q app.UsageFilter) (app.Usage, error) {
+func (f *treasurer) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
 	f.asked = append(f.asked, q)
 	if q.By == "colour" {
-		return app.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Usage cannot be added up by that.", Hint: "Say user."}
+		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Usage cannot be added up by that.", Hint: "Say user."}
 	}
 	u := f.usage
 	u.By, u.Step = q.By, q.Step
 	return u, nil
 }
 
-func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q app.UsageFilter) (app.Usage, error) {
+func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
 	if !a.May("UsageOfAll") {
-		return app.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
+		return appusage.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
 	return f.Usage(ctx, a, q)
 }
 
-func (f *treasurer) UsageAhead(_ context.Context, a app.Actor) (app.UsageAhead, error) {
+func (f *treasurer) UsageAhead(_ context.Context, a app.Actor) (appusage.UsageAhead, error) {
 	if f.ahead == nil {
-		return app.UsageAhead{User: "nobody"}, nil
+		return appusage.UsageAhead{User: "nobody"}, nil
 	}
 	return *f.ahead, nil
 }
 
-func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (app.UsageAhead, error) {
+func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.UsageAhead, error) {
 	if !a.May("UsageAheadOfAll") {
-		return app.UsageAhead{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
+		return appusage.UsageAhead{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
 	u, err := f.UsageAhead(ctx, a)
 	u.Budget = nil
@@ -162,10 +165,10 @@ func treasury(t *testing.T, user string) (*site, *treasurer) {
 		c.Muster = f
 	})
 	now := f.now()
-	f.usage = app.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: app.UsageSum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
+	f.usage = appusage.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: appusage.UsageSum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
 	for i, key := range []string{"ada", "=cmd|' /C calc'!A0", "<b>bob</b>", "+x", "-y", "@z", "k6", "k7", "k8", "k9"} {
-		f.usage.Lines = append(f.usage.Lines, app.UsageLine{Start: app.UsageDay.Start(now).AddDate(0, 0, -i%3), Key: key,
-			UsageSum: app.UsageSum{NodeHours: float64(10 - i), Cost: float64(10-i) / 4, CoreHours: 2}})
+		f.usage.Lines = append(f.usage.Lines, appusage.UsageLine{Start: appusage.UsageDay.Start(now).AddDate(0, 0, -i%3), Key: key,
+			UsageSum: appusage.UsageSum{NodeHours: float64(10 - i), Cost: float64(10-i) / 4, CoreHours: 2}})
 	}
 	s.signIn(user)
 	return s, f
@@ -173,9 +176,9 @@ func treasury(t *testing.T, user string) (*site, *treasurer) {
 
 func TestQuotaPage(t *testing.T) {
 	s, f := treasury(t, "root")
-	limits := app.Limits{}.With(app.MeasureNodes, 50).With(app.MeasurePerMonth, 100)
+	limits := apppolicy.Limits{}.With(app.MeasureNodes, 50).With(app.MeasurePerMonth, 100)
 	s.get("/admin/quotas").reads(http.StatusOK, "Nothing is limited yet")
-	f.quotas = []app.QuotaUse{{Quota: app.Quota{Scope: app.QuotaGroup, Name: "<data>", Limits: limits}, Used: app.Amounts{Nodes: 38, PerMonth: 120.5}}}
+	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: app.QuotaGroup, Name: "<data>", Limits: limits}, Used: app.Amounts{Nodes: 38, PerMonth: 120.5}}}
 	a := s.get("/admin/quotas?scope=group&name=" + url.QueryEscape("<data>"))
 	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Money per month 120.50 of 100", "Change a quota")
 	if got := a.fields(); got.Get("nodes") != "50" || got.Get("per_month") != "100" || got.Get("scope") == "" {
@@ -318,7 +321,7 @@ func TestMoneyAPI(t *testing.T) {
 		r := s.request(method, "/api/v1"+path, body, append([]string{"Authorization", "Bearer token-of-ada", "Content-Type", "application/json"}, headers...)...)
 		return s.do(r)
 	}
-	var o app.LeaseOutlook
+	var o appoperation.LeaseOutlook
 	a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"by":3600000000000}`)
 	if err := json.Unmarshal([]byte(a.body), &o); err != nil || a.status != http.StatusOK || !o.Until.Equal(f.now().Add(25*time.Hour)) || len(o.Obstacles) != 1 {
 		t.Errorf("extend: %d %s", a.status, a.body)
@@ -365,8 +368,8 @@ func TestMoneyAPI(t *testing.T) {
 
 func TestMoneyPagesAreClean(t *testing.T) {
 	s, f := treasury(t, "root")
-	f.quotas = []app.QuotaUse{{Quota: app.Quota{Scope: app.QuotaEachUser, Limits: app.Limits{}.With(app.MeasureCPU, 0)}}, {Quota: app.Quota{Scope: app.QuotaTenant,
-		Limits: app.Limits{}.With(app.MeasurePerHour, 2.5)}}}
+	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: app.QuotaEachUser, Limits: apppolicy.Limits{}.With(app.MeasureCPU, 0)}}, {Quota: apppolicy.Quota{Scope: app.QuotaTenant,
+		Limits: apppolicy.Limits{}.With(app.MeasurePerHour, 2.5)}}}
 	id := s.cluster(root, "lake", "hadoop", 2)
 	for _, path := range []string{"/usage", "/usage?step=none&by=none", "/usage?from=never", "/admin/quotas", "/clusters/" + id, "/clusters/" + id + "/extend?end=1&sig=good",
 		"/clusters/new", "/clusters"} {

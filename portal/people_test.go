@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // crowd is a Muster with people, groups, tokens and tenants. It keeps what it was asked for, and refuses what a name says.
 type crowd struct {
 	*fake
-	users   []app.UserView
-	groups  []app.Group
+	users   []identity.UserView
+	groups  []identity.Group
 	asked   []string
-	changed app.UserChange
+	changed identity.UserChange
 }
 
 var (
@@ -32,9 +33,9 @@ func people(t *testing.T) (*site, *crowd) {
 	var c *crowd
 	s := visit(t, func(cfg *Config) {
 		f := cfg.Muster.(*fake)
-		c = &crowd{fake: f, groups: []app.Group{
-			{Name: "data", About: "<The data team>", CreatedAt: f.now(), Members: []app.Member{{User: "ada", Here: true}, {User: "bob", Sources: []string{"oidc:corp"}}}},
-			{Name: "eng", Members: []app.Member{{User: "bob", Sources: []string{"oidc:corp"}}}}}}
+		c = &crowd{fake: f, groups: []identity.Group{
+			{Name: "data", About: "<The data team>", CreatedAt: f.now(), Members: []identity.Member{{User: "ada", Here: true}, {User: "bob", Sources: []string{"oidc:corp"}}}},
+			{Name: "eng", Members: []identity.Member{{User: "bob", Sources: []string{"oidc:corp"}}}}}}
 		for _, u := range []app.User{
 			{Name: "ada", FullName: "Ada <Lovelace>", Role: app.RoleUser, Groups: []string{"data", "eng"}, SeenAt: f.now().Add(-2 * time.Hour)},
 			{Name: "bob", Role: app.RoleApprover, DisabledAt: f.now()},
@@ -42,7 +43,7 @@ func people(t *testing.T) (*site, *crowd) {
 			{Name: "root", Role: app.RoleSuperadmin, SeenAt: f.now()},
 		} {
 			u.Tenant = app.DefaultTenant
-			c.users = append(c.users, app.UserView{User: u})
+			c.users = append(c.users, identity.UserView{User: u})
 		}
 		c.users[0].Here, c.users[0].Clusters, c.users[0].Tokens = []string{"data"}, []string{"web", "db"}, 3
 		cfg.Muster = c
@@ -59,7 +60,7 @@ func (c *crowd) only(a app.Actor, useCase, what string) error {
 	return nil
 }
 
-func (c *crowd) Users(_ context.Context, a app.Actor, f app.UserFilter) (users []app.User, more bool, err error) {
+func (c *crowd) Users(_ context.Context, a app.Actor, f identity.UserFilter) (users []app.User, more bool, err error) {
 	for _, v := range c.users {
 		if strings.Contains(v.Name, f.Search) && (f.Role == "" || f.Role == v.Role) && v.Name > f.After {
 			users = append(users, v.User)
@@ -68,36 +69,36 @@ func (c *crowd) Users(_ context.Context, a app.Actor, f app.UserFilter) (users [
 	return users, f.Search == "" && f.Role == "" && f.After == "", c.only(a, "Users", "users")
 }
 
-func (c *crowd) User(_ context.Context, a app.Actor, name string) (app.UserView, error) {
+func (c *crowd) User(_ context.Context, a app.Actor, name string) (identity.UserView, error) {
 	for _, v := range c.users {
 		if v.Name == name {
 			return v, c.only(a, "User", "user "+name)
 		}
 	}
-	return app.UserView{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
+	return identity.UserView{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
 }
 
-func (c *crowd) CreateUser(_ context.Context, a app.Actor, n app.NewUser) (app.UserView, string, error) {
+func (c *crowd) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error) {
 	if n.Name == "ada" {
-		return app.UserView{}, "", &app.Error{Code: app.EConflict, Field: "name", Message: `There is already a user "ada".`}
+		return identity.UserView{}, "", &app.Error{Code: app.EConflict, Field: "name", Message: `There is already a user "ada".`}
 	}
 	err := c.only(a, "CreateUser", "create "+n.Name+" "+string(n.Role)+" "+strings.Join(n.Groups, ","))
 	if n.Role == app.RoleRobot {
-		return app.UserView{User: app.User{Name: n.Name, Role: n.Role}}, "", err
+		return identity.UserView{User: app.User{Name: n.Name, Role: n.Role}}, "", err
 	}
-	return app.UserView{User: app.User{Tenant: a.Tenant, Name: n.Name, Role: n.Role}}, "one-time-" + n.Name, err
+	return identity.UserView{User: app.User{Tenant: a.Tenant, Name: n.Name, Role: n.Role}}, "one-time-" + n.Name, err
 }
 
-func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch app.UserChange) (app.UserView, error) {
+func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch identity.UserChange) (identity.UserView, error) {
 	if ch.Email != nil && *ch.Email == "wrong" {
-		return app.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address."}
+		return identity.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address."}
 	}
 	if name == "root" && *ch.Disabled {
-		return app.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give somebody else that role first."}
+		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give somebody else that role first."}
 	}
 	c.changed = ch
 	if err := c.only(a, "ChangeUser", "change "+name); err != nil {
-		return app.UserView{}, err
+		return identity.UserView{}, err
 	}
 	return c.User(ctx, a, name)
 }
@@ -113,15 +114,15 @@ func (c *crowd) DeleteUser(_ context.Context, a app.Actor, name, to string) erro
 	return c.only(a, "DeleteUser", "delete "+name+" to "+to)
 }
 
-func (c *crowd) Groups(_ context.Context, a app.Actor) ([]app.Group, error) {
+func (c *crowd) Groups(_ context.Context, a app.Actor) ([]identity.Group, error) {
 	return c.groups, c.only(a, "Groups", "groups")
 }
 
-func (c *crowd) SaveGroup(_ context.Context, a app.Actor, ch app.GroupChange) (app.Group, error) {
+func (c *crowd) SaveGroup(_ context.Context, a app.Actor, ch identity.GroupChange) (identity.Group, error) {
 	if slices.Contains(*ch.Members, "zoe") {
-		return app.Group{}, &app.Error{Code: app.EInvalid, Field: "members", Message: `There is no user "zoe".`}
+		return identity.Group{}, &app.Error{Code: app.EInvalid, Field: "members", Message: `There is no user "zoe".`}
 	}
-	return app.Group{}, c.only(a, "SaveGroup", "group "+ch.Name+" "+*ch.About+" "+strings.Join(*ch.Members, ","))
+	return identity.Group{}, c.only(a, "SaveGroup", "group "+ch.Name+" "+*ch.About+" "+strings.Join(*ch.Members, ","))
 }
 
 func (c *crowd) DeleteGroup(_ context.Context, a app.Actor, name string) error {
@@ -136,11 +137,11 @@ func (c *crowd) Tokens(_ context.Context, a app.Actor, user string) ([]app.Token
 	return all, c.only(a, "Tokens", "tokens")
 }
 
-func (c *crowd) CreateToken(_ context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error) {
+func (c *crowd) CreateToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
 	return app.Token{User: a.User, Label: n.Label}, "secret-own", c.only(a, "CreateToken", "token "+n.Label)
 }
 
-func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n app.NewAPIToken) (app.Token, string, error) {
+func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
 	if n.Days > 365 {
 		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "A token holds from 1 to 365 days, not 400."}
 	}
@@ -166,7 +167,7 @@ func (c *crowd) Tenant(_ context.Context, a app.Actor, name string) (app.Tenant,
 	return app.Tenant{Name: name}, c.only(a, "Tenant", "tenant "+name)
 }
 
-func (c *crowd) CreateTenant(_ context.Context, a app.Actor, n app.NewTenant) (app.Tenant, string, error) {
+func (c *crowd) CreateTenant(_ context.Context, a app.Actor, n identity.NewTenant) (app.Tenant, string, error) {
 	if n.Name == "Blue" {
 		return app.Tenant{}, "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has small letters."}
 	}

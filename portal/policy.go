@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/portal/page"
 	policypage "muster/portal/policy"
 )
@@ -63,7 +63,7 @@ func (p *Portal) policyNew(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	for _, q := range list {
 		last = max(last, q.Order)
 	}
-	return p.showPolicy(w, r, a, http.StatusOK, policypage.Edit{New: true, Form: policypage.NewForm(app.Policy{Order: last - last%10 + 10, Enabled: true, Effect: app.PolicyRefuse})})
+	return p.showPolicy(w, r, a, http.StatusOK, policypage.Edit{New: true, Form: policypage.NewForm(apppolicy.Policy{Order: last - last%10 + 10, Enabled: true, Effect: apppolicy.PolicyRefuse})})
 }
 
 func (p *Portal) policyShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -100,7 +100,7 @@ func (p *Portal) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor,
 // policyForm is a form for a policy while it is read.
 type policyForm struct {
 	policypage.Edit
-	policy app.Policy
+	policy apppolicy.Policy
 }
 
 func newPolicyForm(in url.Values) *policyForm {
@@ -116,10 +116,10 @@ func newPolicyForm(in url.Values) *policyForm {
 		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Past: get("past"),
 	}
 	t := f.Form
-	f.policy = app.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: app.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
+	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: app.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
 	f.policy.Order = f.number("order", t.Order)
 	f.policy.Version, _ = strconv.Atoi(t.Version)
-	if f.policy.Effect == app.PolicyApprove {
+	if f.policy.Effect == apppolicy.PolicyApprove {
 		a := &app.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
 		a.ExpireAfter, a.RemindAfter, a.EscalateAfter = f.span("approval", t.Expire), f.span("approval", t.Remind), f.span("approval", t.Escalate)
 		f.policy.Approval = a
@@ -204,7 +204,7 @@ func (p *Portal) policyTry(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 // try reads the made-up request.
-func (f *policyForm) try() app.Try {
+func (f *policyForm) try() apppolicy.Try {
 	t, made := f.Form, &app.Facts{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
 	wrong := func(what, text string) {
 		f.Errors["try"] = page.Complaint{Message: what + " is not a number: " + strconv.Quote(text) + ".", Hint: "Such as 10."}
@@ -237,7 +237,7 @@ func (f *policyForm) try() app.Try {
 			f.Errors["try"] = page.Complaint{Message: "That many past requests cannot be looked at: " + strconv.Quote(t.Past) + ".", Hint: "1 to 1000."}
 		}
 	}
-	return app.Try{Policy: f.policy, Facts: made, Past: past}
+	return apppolicy.Try{Policy: f.policy, Facts: made, Past: past}
 }
 
 func (p *Portal) policyDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {

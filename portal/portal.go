@@ -12,8 +12,11 @@ import (
 	"github.com/alexedwards/scs/v2"
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/httprate"
-
 	"muster/app"
+	"muster/app/catalog"
+	appcluster "muster/app/cluster"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 )
 
 // Muster is what the portal asks for. Every method may be called from several goroutines; errors are *app.Error where
@@ -44,14 +47,14 @@ type Clusters interface {
 	CreateCluster(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error)
 	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	// ClusterPage gives those that a filter lets through, a page of them at a time; ClusterCounts how many there are by status.
-	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterPage, error)
+	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (appcluster.ClusterPage, error)
 	ClusterCounts(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterCounts, error)
 	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
 	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
 	// ClusterCertificate lets the holder of a public key into the cluster's nodes for a while; ttl 0 is the usual time.
-	ClusterCertificate(ctx context.Context, a app.Actor, cluster, publicKey string, ttl time.Duration) (app.Certificate, error)
+	ClusterCertificate(ctx context.Context, a app.Actor, cluster, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
 }
 
 // Controls are what a person can do about an operation of a cluster; operation 0 is the one under way, or else the latest.
@@ -63,13 +66,13 @@ type Controls interface {
 	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (app.ClusterView, error)
 	// RetryNode tries again what failed on one node.
 	RetryNode(ctx context.Context, a app.Actor, cluster, node string) (app.ClusterView, error)
-	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (app.RollBackPreview, error)
+	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
 	// RollBack undoes what it has done. A planHash that is not that of the plan made now is EConflict, reason plan_changed.
 	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error)
 	// Waiting says why the steps of the operation under way wait.
-	Waiting(ctx context.Context, a app.Actor, cluster string, f app.WaitingFilter) (app.Waiting, error)
+	Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
 	// Queue tells admins what waits in their tenant.
-	Queue(ctx context.Context, a app.Actor) (app.Queue, error)
+	Queue(ctx context.Context, a app.Actor) (execution.Queue, error)
 }
 
 // Ledger is what happens inside a cluster.
@@ -114,7 +117,7 @@ type Config struct {
 	// Keys checks security keys; nil: only codes are second factors.
 	Keys SecurityKeys
 	// Texts reads and changes texts of the catalog; nil: there are no pages of the catalog.
-	Texts app.CatalogTexts
+	Texts catalog.CatalogTexts
 	// Rules reads and writes rules of build hooks; nil: there are no pages of them.
 	Rules RuleTexts
 	// Chat is the chat into whose workspaces Muster can be installed; nil: there is none.
@@ -160,7 +163,7 @@ type Portal struct {
 	document   *huma.OpenAPI
 	// hooksDocument describes what is below /hooks; nil where there are no builds.
 	hooksDocument *huma.OpenAPI
-	texts         app.CatalogTexts
+	texts         catalog.CatalogTexts
 	rules         RuleTexts
 	schema        entrySchema
 	attend        time.Duration // between two looks whether a stream's sign-in still counts

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/fleet"
 	fleetpage "muster/portal/fleet"
 )
 
 // Accounting is a power that a Muster may have: to ask accounts of providers what they would do. A portal without it has no pages of it.
 type Accounting interface {
-	CheckProvider(ctx context.Context, a app.Actor, name string) (app.ProviderCheck, error)
+	CheckProvider(ctx context.Context, a app.Actor, name string) (fleet.ProviderCheck, error)
 	ProviderOffers(ctx context.Context, a app.Actor, name string) (app.Offers, error)
 }
 
@@ -53,7 +53,7 @@ type providerName struct {
 	Name string `path:"name" maxLength:"255" doc:"The provider, by its name in the catalog"`
 }
 
-func (p *Portal) apiProviderCheck(ctx context.Context, in *providerName) (*body[app.ProviderCheck], error) {
+func (p *Portal) apiProviderCheck(ctx context.Context, in *providerName) (*body[fleet.ProviderCheck], error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
 	found, err := p.accounting().CheckProvider(ctx, caller(ctx), in.Name)
@@ -61,7 +61,7 @@ func (p *Portal) apiProviderCheck(ctx context.Context, in *providerName) (*body[
 		return nil, p.fail(ctx, err)
 	}
 	found.Findings = orEmpty(found.Findings)
-	return &body[app.ProviderCheck]{found}, nil
+	return &body[fleet.ProviderCheck]{found}, nil
 }
 
 func (p *Portal) apiProviderOffers(ctx context.Context, in *providerName) (*body[app.Offers], error) {

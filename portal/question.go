@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/execution"
 	clusterpage "muster/portal/cluster"
 	executionpage "muster/portal/execution"
 	"muster/portal/page"
@@ -21,7 +21,7 @@ func (p *Portal) asking(ctx context.Context, a app.Actor) int {
 	if m == nil {
 		return 0
 	}
-	list, err := m.Questions(ctx, a, app.QuestionQuery{Mine: true, Limit: inboxShown})
+	list, err := m.Questions(ctx, a, execution.QuestionQuery{Mine: true, Limit: inboxShown})
 	if err != nil {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (p *Portal) questionPage(w http.ResponseWriter, r *http.Request, a app.Acto
 
 func (p *Portal) questions(ctx context.Context, a app.Actor, typed *executionpage.QuestionForm) (executionpage.QuestionList, error) {
 	l := executionpage.QuestionList{Now: p.now()}
-	list, err := p.questioning().Questions(ctx, a, app.QuestionQuery{})
+	list, err := p.questioning().Questions(ctx, a, execution.QuestionQuery{})
 	for _, q := range list {
 		f := executionpage.NewQuestionForm(q)
 		if typed != nil && typed.ID() == f.ID() {
@@ -79,7 +79,7 @@ func (p *Portal) questionsOf(ctx context.Context, a app.Actor, cluster string) (
 	if m == nil {
 		return nil, nil
 	}
-	list, err := m.Questions(ctx, a, app.QuestionQuery{Cluster: cluster})
+	list, err := m.Questions(ctx, a, execution.QuestionQuery{Cluster: cluster})
 	for _, q := range list {
 		forms = append(forms, executionpage.NewQuestionForm(q))
 	}
@@ -92,7 +92,7 @@ func (p *Portal) questionAnswer(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	in, cluster := r.PostForm, chi.URLParam(r, "id")
-	s := app.StepAnswer{}
+	s := execution.StepAnswer{}
 	var errs [3]error
 	s.Operation, errs[0] = strconv.ParseInt(in.Get("operation"), 10, 64)
 	s.Index, errs[1] = strconv.Atoi(in.Get("index"))
@@ -107,7 +107,7 @@ func (p *Portal) questionAnswer(w http.ResponseWriter, r *http.Request, a app.Ac
 		s.Refuse = strings.TrimSpace(in.Get("refuse"))
 	}
 	f := executionpage.QuestionForm{Question: app.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
-	list, err := p.questioning().Questions(r.Context(), a, app.QuestionQuery{Cluster: cluster})
+	list, err := p.questioning().Questions(r.Context(), a, execution.QuestionQuery{Cluster: cluster})
 	if err != nil {
 		return err
 	}

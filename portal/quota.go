@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/portal/page"
 	quotapage "muster/portal/quota"
 )
@@ -30,14 +31,14 @@ func (p *Portal) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor,
 }
 
 // editedQuota fills the form with the quota that a link names, or with nothing.
-func editedQuota(all []app.QuotaUse, q url.Values) quotapage.Form {
+func editedQuota(all []apppolicy.QuotaUse, q url.Values) quotapage.Form {
 	form := quotapage.Form{Scope: string(app.QuotaUser), Values: map[app.Measure]string{}}
 	for _, u := range all {
 		if string(u.Scope) != q.Get("scope") || u.Name != q.Get("name") {
 			continue
 		}
 		form.Scope, form.Name, form.Edits = string(u.Scope), u.Name, true
-		for _, m := range app.Measures {
+		for _, m := range apppolicy.Measures {
 			if limit, is := u.Limits.Of(m); is {
 				form.Values[m] = strconv.FormatFloat(limit, 'f', -1, 64)
 			}
@@ -51,12 +52,12 @@ func (p *Portal) quotaSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	in := quotapage.Form{Scope: r.PostForm.Get("scope"), Name: strings.TrimSpace(r.PostForm.Get("name")), Values: map[app.Measure]string{}}
-	q := app.Quota{Scope: app.QuotaScope(in.Scope), Name: in.Name}
+	q := apppolicy.Quota{Scope: app.QuotaScope(in.Scope), Name: in.Name}
 	if q.Scope == app.QuotaTenant || q.Scope == app.QuotaEachUser {
 		q.Name = ""
 	}
 	var err error
-	for _, m := range app.Measures {
+	for _, m := range apppolicy.Measures {
 		in.Values[m] = strings.TrimSpace(r.PostForm.Get(string(m)))
 		if in.Values[m] == "" {
 			continue

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	appoperation "muster/app/operation"
 	policypage "muster/portal/policy"
 )
 
@@ -25,7 +25,7 @@ type Requesting interface {
 	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
 	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
 	// Review, Confirm and BreakGlass are EConflict, reason "plan_changed", where another plan was shown.
-	Review(ctx context.Context, a app.Actor, id int64, v app.ReviewRequest) (app.Request, error)
+	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (app.Request, error)
 	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (app.Request, error)
 	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (app.Request, error)
 	BreakGlass(ctx context.Context, a app.Actor, id int64, planHash, reason string) (app.Request, error)
@@ -212,7 +212,7 @@ func (p *Portal) requestAct(act func(ctx context.Context, a app.Actor, id int64,
 }
 
 func (p *Portal) requestReview(ctx context.Context, a app.Actor, id int64, f policypage.RequestForm) error {
-	v := app.ReviewRequest{Verdict: app.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
+	v := appoperation.ReviewRequest{Verdict: app.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
 	if v.Verdict == app.VerdictConditions {
 		var err error
 		if f.Size != "" {

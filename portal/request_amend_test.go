@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 )
 
 // stands makes a cluster whose steps have all been carried out.
@@ -45,7 +46,7 @@ func (o *office) stands(user, name string, size int) app.ClusterView {
 func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	o := newOffice(t)
 	v := o.stands("ada", "shop", 1)
-	o.rules(app.Policy{Name: "eyes", Order: 1, Enabled: true, When: `kind == "resize"`, Effect: app.PolicyApprove, Reason: "Growth costs.",
+	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `kind == "resize"`, Effect: apppolicy.PolicyApprove, Reason: "Growth costs.",
 		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
 	a, err := o.app.Amend(t.Context(), o.actor("ada"), "shop", app.Amendment{Kind: app.OperationResize, Size: 3})
 	if err != nil || a.Request == nil {

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
 	"muster/app"
+	appoperation "muster/app/operation"
+	apppolicy "muster/app/policy"
 	"muster/portal/portaltest"
 )
 
@@ -19,8 +20,8 @@ import (
 // is wider than the screen, and one can decide without a script.
 func TestRequestsInABrowser(t *testing.T) {
 	o := newOffice(t)
-	rules := append([]app.Policy{{Name: "emergency-and-a-rather-long-name", Order: 40, Enabled: true, When: `nodes > 4 && provider == "cloud" && !(groups.exists(g, g.startsWith("operations-and-more"))) && cost_per_hour > 1`,
-		Effect: app.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for somebody of no group at all.",
+	rules := append([]apppolicy.Policy{{Name: "emergency-and-a-rather-long-name", Order: 40, Enabled: true, When: `nodes > 4 && provider == "cloud" && !(groups.exists(g, g.startsWith("operations-and-more"))) && cost_per_hour > 1`,
+		Effect: apppolicy.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for somebody of no group at all.",
 		Approval: &app.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, officeRules...)
 	o.rules(rules...)
 	p := New(Config{Muster: o.app, Version: "1.0.0", Logger: quiet(), Now: o.clock.now})
@@ -37,8 +38,8 @@ func TestRequestsInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.app.Review(t.Context(), o.actor("bob"), 2, app.ReviewRequest{Verdict: app.VerdictConditions, Reason: "Two will do for a test.", PlanHash: second.Terms.PlanHash,
-		Conditions: app.Conditions{Size: 2, Lease: 2 * time.Hour}}); err != nil {
+	if _, err := o.app.Review(t.Context(), o.actor("bob"), 2, appoperation.ReviewRequest{Verdict: app.VerdictConditions, Reason: "Two will do for a test.", PlanHash: second.Terms.PlanHash,
+		Conditions: appoperation.Conditions{Size: 2, Lease: 2 * time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
 	b := portaltest.Open(t, srv.URL)

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/identity"
+	appoperation "muster/app/operation"
+	apppolicy "muster/app/policy"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
@@ -32,7 +36,7 @@ func (fastKeys) NewKey(string) ([]byte, string, error) {
 // office is a portal on the real use cases, with solver, planner, policies and a store on disk.
 type office struct {
 	*testing.T
-	app   *app.App
+	app   *appall.App
 	store *store.Store
 	clock *clock
 	sites map[string]*site // by user
@@ -52,9 +56,9 @@ func newOffice(t *testing.T) *office {
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
 	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*site{}}
 	o.clock.t = time.Now() // sessions of the store go by it
-	o.app = app.New(app.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
+	o.app = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: o.clock.now})
-	hash := app.HashPassword("correct horse")
+	hash := identity.HashPassword("correct horse")
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "bob": app.RoleApprover, "cy": app.RoleApprover, "boss": app.RoleAdmin, "vic": app.RoleViewer} {
 		u := app.User{Tenant: app.DefaultTenant, Name: name, Role: role, PasswordHash: hash, CreatedAt: o.clock.now()}
 		if err := s.CreateUser(t.Context(), u); err != nil {
@@ -109,7 +113,7 @@ func (o *office) api(user, method, path string, in, out any) (int, http.Header) 
 	return a.status, a.header
 }
 
-func (o *office) rules(all ...app.Policy) {
+func (o *office) rules(all ...apppolicy.Policy) {
 	o.Helper()
 	for _, p := range all {
 		if _, err := o.app.SavePolicy(o.Context(), o.actor("boss"), p); err != nil {
@@ -118,11 +122,11 @@ func (o *office) rules(all ...app.Policy) {
 	}
 }
 
-var officeRules = []app.Policy{
-	{Name: "free", Order: 1, Enabled: true, When: `role == "admin"`, Effect: app.PolicyAllow},
-	{Name: "most", Order: 10, Enabled: true, When: `nodes > 10`, Effect: app.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."},
-	{Name: "short", Order: 20, Enabled: true, When: `cost_per_hour >= 1`, Effect: app.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "It is dear."},
-	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: app.PolicyApprove, Reason: "More than 3 are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
+var officeRules = []apppolicy.Policy{
+	{Name: "free", Order: 1, Enabled: true, When: `role == "admin"`, Effect: apppolicy.PolicyAllow},
+	{Name: "most", Order: 10, Enabled: true, When: `nodes > 10`, Effect: apppolicy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."},
+	{Name: "short", Order: 20, Enabled: true, When: `cost_per_hour >= 1`, Effect: apppolicy.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "It is dear."},
+	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.PolicyApprove, Reason: "More than 3 are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
 }
 
 // The same request comes to the same by every face: the use case itself, the REST API, and the page.
@@ -289,7 +293,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 
 func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	o := newOffice(t)
-	o.rules(app.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: app.PolicyAllow})
+	o.rules(apppolicy.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: apppolicy.PolicyAllow})
 	boss := o.at("boss")
 	boss.get("/admin").reads(200, "Policies")
 	boss.get("/admin/policies").reads(200, "first", "nothing after it is looked at", "New policy", "Time zone")
@@ -353,7 +357,7 @@ func TestARequestsPageIsLive(t *testing.T) {
 	r := s.follow("/live?page=" + url.QueryEscape(at))
 	defer r.close()
 	r.until("change", "0")
-	if _, err := o.app.Review(t.Context(), o.actor("bob"), answer.Request.ID, app.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
+	if _, err := o.app.Review(t.Context(), o.actor("bob"), answer.Request.ID, appoperation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
 		t.Fatal(err)
 	}
 	e := r.until("change", "fine by bob")

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/resource"
 	"muster/portal/page"
 	resourcepage "muster/portal/resource"
 )
@@ -32,14 +32,14 @@ func (p *Portal) showResources(w http.ResponseWriter, r *http.Request, a app.Act
 	if l.Types, err = p.resourcing().ResourceTypes(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Resources, more, err = p.resourcing().Resources(r.Context(), a, app.ResourceFilter{Search: l.Search, After: q.Get("after"), Limit: resourcesOnPage}); err != nil {
+	if l.Resources, more, err = p.resourcing().Resources(r.Context(), a, resource.ResourceFilter{Search: l.Search, After: q.Get("after"), Limit: resourcesOnPage}); err != nil {
 		return err
 	}
 	if more {
 		l.Next = "/admin/resources?" + url.Values{"search": {l.Search}, "after": {l.Resources[len(l.Resources)-1].ResourceID.String()}}.Encode()
 	}
 	// What would change is told with any role that may see resources; who may not sync is told nothing.
-	if l.Sync, err = p.resourcing().SyncResources(r.Context(), a, app.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
+	if l.Sync, err = p.resourcing().SyncResources(r.Context(), a, resource.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
 		return err
 	}
 	p.render(w, r, status, resourcepage.ListPage(p.adminFrame(r, "Resources"), l))
@@ -54,14 +54,14 @@ func clip(s string, most int) string {
 }
 
 func (p *Portal) resourceShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	id, err := app.ParseResourceID(chi.URLParam(r, "resource"))
+	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	if err != nil {
 		return errNoSuchPage
 	}
 	return p.showResource(w, r, a, http.StatusOK, id, resourcepage.Form{Stage: true})
 }
 
-func (p *Portal) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id app.ResourceID, form resourcepage.Form) error {
+func (p *Portal) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id resource.ResourceID, form resourcepage.Form) error {
 	info, err := p.resourcing().Resource(r.Context(), a, id)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *Portal) showResource(w http.ResponseWriter, r *http.Request, a app.Acto
 }
 
 func (p *Portal) resourceDiff(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	id, err := app.ParseResourceID(chi.URLParam(r, "resource"))
+	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	if err != nil {
 		return errNoSuchPage
 	}
@@ -165,22 +165,22 @@ func (p *Portal) resourcePush(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-func (p *Portal) pushPart(ctx context.Context, a app.Actor, form resourcepage.Form, file string, content io.Reader) (app.ResourceVersion, error) {
+func (p *Portal) pushPart(ctx context.Context, a app.Actor, form resourcepage.Form, file string, content io.Reader) (resource.ResourceVersion, error) {
 	id, err := resourceOf(form.Type, form.Name)
 	if err != nil {
-		return app.ResourceVersion{}, err
+		return resource.ResourceVersion{}, err
 	}
-	return p.resourcing().PushResource(ctx, a, app.ResourcePush{ResourceID: id, Source: app.ResourceSource{File: file}, Note: form.Note, Stage: form.Stage}, content)
+	return p.resourcing().PushResource(ctx, a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: file}, Note: form.Note, Stage: form.Stage}, content)
 }
 
 // resourceOf reads a type as forms have it, member/type.
-func resourceOf(kind, name string) (app.ResourceID, error) {
+func resourceOf(kind, name string) (resource.ResourceID, error) {
 	member, typ, ok := strings.Cut(kind, "/")
 	if !ok || member == "" || typ == "" || strings.Contains(typ, "/") {
-		return app.ResourceID{}, &app.Error{Code: app.EInvalid, Field: "type", Message: "There is no such type.", Hint: "Choose one of the list."}
+		return resource.ResourceID{}, &app.Error{Code: app.EInvalid, Field: "type", Message: "There is no such type.", Hint: "Choose one of the list."}
 	}
-	id := app.ResourceID{Family: app.ForAutomator, Member: member, Type: typ, Name: name}
-	again, err := app.ParseResourceID(id.Path())
+	id := resource.ResourceID{Family: resource.ForAutomator, Member: member, Type: typ, Name: name}
+	again, err := resource.ParseResourceID(id.Path())
 	if err == nil && again != id {
 		err = &app.Error{Code: app.EInvalid, Field: "name", Message: "That cannot be the name of a resource.", Hint: "It has letters, digits, dots, dashes and underscores only."}
 	}
@@ -227,7 +227,7 @@ func (p *Portal) resourceImport(w http.ResponseWriter, r *http.Request, a app.Ac
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	id, err := resourceOf(text("import_type"), in.ImportTo)
 	if err == nil {
-		_, err = p.resourcing().ImportResource(r.Context(), a, app.ResourcePush{ResourceID: id, Source: app.ResourceSource{Git: in.Git, Ref: in.Ref, Folder: in.Folder, Secret: in.Secret}})
+		_, err = p.resourcing().ImportResource(r.Context(), a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: in.Git, Ref: in.Ref, Folder: in.Folder, Secret: in.Secret}})
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime))
 	if err != nil {
@@ -243,7 +243,7 @@ func (p *Portal) resourceImport(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 func (p *Portal) resourceSync(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if _, err := p.resourcing().SyncResources(r.Context(), a, app.ResourceFilter{}, false); err != nil {
+	if _, err := p.resourcing().SyncResources(r.Context(), a, resource.ResourceFilter{}, false); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/resources", http.StatusSeeOther)
@@ -252,7 +252,7 @@ func (p *Portal) resourceSync(w http.ResponseWriter, r *http.Request, a app.Acto
 
 // resourceVersionAct carries out a button of a version.
 func (p *Portal) resourceVersionAct(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	id, err := app.ParseResourceID(chi.URLParam(r, "resource"))
+	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	n, e := strconv.ParseInt(chi.URLParam(r, "version"), 10, 64)
 	if err != nil || e != nil {
 		return errNoSuchPage
@@ -273,7 +273,7 @@ func (p *Portal) resourceVersionAct(w http.ResponseWriter, r *http.Request, a ap
 }
 
 func (p *Portal) resourceDownload(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	id, err := app.ParseResourceID(chi.URLParam(r, "resource"))
+	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	n, e := strconv.ParseInt(chi.URLParam(r, "version"), 10, 64)
 	if err != nil || e != nil {
 		return errNoSuchPage

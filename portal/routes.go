@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/static"
 )
 
@@ -96,8 +96,8 @@ func (p *Portal) routes() http.Handler {
 			r.Get(afterProof, p.adderSoon(p.stepUpContinue))
 			r.Get("/step-up/{provider}", p.memberSoon(p.stepUpAway))
 			if p.devices() != nil {
-				r.Get(app.DevicePath, p.memberSoon(p.deviceAsk))
-				r.Post(app.DevicePath, p.memberSoon(p.deviceAnswer))
+				r.Get(identity.DevicePath, p.memberSoon(p.deviceAsk))
+				r.Post(identity.DevicePath, p.memberSoon(p.deviceAnswer))
 			}
 			r.Get("/link", p.memberSoon(p.linkAsk))
 			r.Post("/link", p.memberSoon(p.linkConfirm))

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/static"
 )
 
@@ -203,7 +203,7 @@ func TestBodiesAreBounded(t *testing.T) {
 // panicky is a Muster with a bug.
 type panicky struct{ *fake }
 
-func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (app.ClusterPage, error) {
+func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (cluster.ClusterPage, error) {
 	panic("a bug with password=hunter2")
 }
 

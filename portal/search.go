@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/identity"
 	homepage "muster/portal/home"
 )
 
@@ -95,7 +96,7 @@ func (p *Portal) find(ctx context.Context, a app.Actor, s *homepage.Search) erro
 		s.Kinds = append(s.Kinds, kind)
 	}
 	if p.people() != nil && a.May("Users") {
-		users, _, err := p.people().Users(ctx, a, app.UserFilter{Search: q, Limit: searchShown + 1})
+		users, _, err := p.people().Users(ctx, a, identity.UserFilter{Search: q, Limit: searchShown + 1})
 		if err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -24,9 +24,9 @@ const (
 // SecondFactors are the use cases of second factors.
 type SecondFactors interface {
 	// PendingFactors and FinishSignIn take the session that SignIn left pending; EUnauthorized with reason expired where the password must be entered again.
-	PendingFactors(ctx context.Context, pending app.Session) (app.SecondFactors, error)
-	FinishSignIn(ctx context.Context, pending app.Session, f app.FactorProof, v app.Visit) (app.Session, error)
-	SecondFactors(ctx context.Context, a app.Actor) (app.SecondFactors, error)
+	PendingFactors(ctx context.Context, pending app.Session) (identity.SecondFactors, error)
+	FinishSignIn(ctx context.Context, pending app.Session, f identity.FactorProof, v app.Visit) (app.Session, error)
+	SecondFactors(ctx context.Context, a app.Actor) (identity.SecondFactors, error)
 	StartAuthenticator(ctx context.Context, a app.Actor) (secret string, err error)
 	// ConfirmAuthenticator and AddSecurityKey return recovery codes with the account's first factor.
 	ConfirmAuthenticator(ctx context.Context, a app.Actor, code string) ([]string, error)
@@ -41,13 +41,13 @@ type SecondFactors interface {
 type SecurityKeys interface {
 	// Possible reports whether browsers use security keys at an origin.
 	Possible(origin string) bool
-	StartAdd(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error)
+	StartAdd(origin, tenant, user string, have []identity.SecondFactor) (options string, state []byte, err error)
 	// FinishAdd returns what is to be kept of the key; EInvalid where the answer is not right.
 	FinishAdd(origin, tenant, user string, state, answer []byte) (record []byte, err error)
 	// StartUse returns "" where the account has no key.
-	StartUse(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error)
+	StartUse(origin, tenant, user string, have []identity.SecondFactor) (options string, state []byte, err error)
 	// FinishUse returns the key that answered, as it is to be kept from now on; EUnauthorized where the answer is not right.
-	FinishUse(origin, tenant, user string, have []app.SecondFactor, state, answer []byte) (app.SecondFactor, error)
+	FinishUse(origin, tenant, user string, have []identity.SecondFactor, state, answer []byte) (identity.SecondFactor, error)
 }
 
 // pending is a sign-in whose password was right. It is kept in the browser's session at the server and grants nothing by itself.
@@ -153,9 +153,9 @@ func (p *Portal) pendingFinish(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askFactor is what a form asks for from an account that has such second factors.
-func (p *Portal) askFactor(r *http.Request, tenant, user string, have app.SecondFactors) (ask identitypage.FactorAsk, err error) {
-	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(app.FactorApp)
-	if !have.Has(app.FactorKey) || !p.keysPossible(r) {
+func (p *Portal) askFactor(r *http.Request, tenant, user string, have identity.SecondFactors) (ask identitypage.FactorAsk, err error) {
+	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(identity.FactorApp)
+	if !have.Has(identity.FactorKey) || !p.keysPossible(r) {
 		return ask, nil
 	}
 	var state []byte
@@ -183,13 +183,13 @@ func (p *Portal) origin(r *http.Request) string {
 }
 
 // proofOf reads the second factor from a form.
-func (p *Portal) proofOf(r *http.Request, tenant, user string) app.FactorProof {
+func (p *Portal) proofOf(r *http.Request, tenant, user string) identity.FactorProof {
 	answer := r.PostForm.Get("key")
 	if answer == "" || p.keys == nil {
-		return app.FactorProof{Code: r.PostForm.Get("code")}
+		return identity.FactorProof{Code: r.PostForm.Get("code")}
 	}
 	state := p.sessions.PopBytes(r.Context(), keyChallenge)
-	return app.FactorProof{Key: func(keys []app.SecondFactor) (app.SecondFactor, error) {
+	return identity.FactorProof{Key: func(keys []identity.SecondFactor) (identity.SecondFactor, error) {
 		return p.keys.FinishUse(p.origin(r), tenant, user, keys, state, []byte(answer))
 	}}
 }

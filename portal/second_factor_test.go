@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/identity"
 )
 
 // withApp has whoever is signed in set up an authenticator app, as a person would.
@@ -87,7 +88,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	d := w.another()
 	d.begin("ada", "/")
 	d.code(codes[0]).reads(http.StatusUnauthorized, "not valid")
-	d.clock.pass(app.PendingSignIn)
+	d.clock.pass(identity.PendingSignIn)
 	if a := d.get(pendingPath); a.header.Get("Location") != "/signin?next=%2F" {
 		t.Errorf("after five minutes: %d to %q", a.status, a.header.Get("Location"))
 	}

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
-
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/identity"
 	"muster/app/store/storetest"
 )
 
@@ -22,14 +23,14 @@ const horse = "correct horse battery"
 // town is a site over the real use cases and a database, with people in it.
 type town struct {
 	*site
-	app *app.App
+	app *appall.App
 }
 
 func newTown(t *testing.T, change ...func(*Config)) *town {
 	t.Helper()
 	s := storetest.Open(t)
 	c := newClock()
-	w := &town{app: app.New(app.Deps{Store: s, Catalog: app.NewCatalog, Now: c.now})}
+	w := &town{app: appall.New(appall.Deps{Store: s, Catalog: app.NewCatalog, Now: c.now})}
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
@@ -46,7 +47,7 @@ func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Ti
 	}
 }
 
-var hashed = app.HashPassword(horse)
+var hashed = identity.HashPassword(horse)
 
 // another is another browser at the same portal.
 func (w *town) another() *town {
@@ -188,12 +189,12 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatalf("the queue answers a user %d", a.status)
 	}
 	admin := app.RoleAdmin
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Role: &admin}); err != nil {
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Role: &admin}); err != nil {
 		t.Fatal(err)
 	}
 	w.get("/account").reads(http.StatusOK, "Role admin")
 	off := true
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Disabled: &off}); err != nil {
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	if w.in() {
@@ -201,7 +202,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 	}
 	w.get("/signin").reads(http.StatusOK, "This account is disabled.")
 	on := false
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", app.UserChange{Disabled: &on}); err != nil {
+	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &on}); err != nil {
 		t.Fatal(err)
 	}
 	w.enter("ada")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -25,14 +25,14 @@ type IdentityProvider interface {
 	// which is kept for nobody but us. Again asks that the person proves anew who they are.
 	Start(ctx context.Context, again bool) (to, state, secret string, err error)
 	// Finish checks the answer that the browser has brought, and says who it was.
-	Finish(ctx context.Context, secret string, answer url.Values) (app.Subject, error)
+	Finish(ctx context.Context, secret string, answer url.Values) (identity.Subject, error)
 	// Leave gives where to send the browser so that the person is signed out there too; "" where that is not possible.
 	Leave(ctx context.Context) string
 }
 
 // newcomers are the use cases of people who come by an identity provider.
 type newcomers interface {
-	SignInBy(ctx context.Context, s app.Subject, tenant string, v app.Visit) (app.Session, error)
+	SignInBy(ctx context.Context, s identity.Subject, tenant string, v app.Visit) (app.Session, error)
 }
 
 // How long somebody may be away at an identity provider, and how many times at once, as with several windows.
@@ -53,9 +53,9 @@ type away struct {
 
 // choosing is somebody who has proved who they are, and has still to say which tenant it shall be.
 type choosing struct {
-	Subject app.Subject `json:"s"`
-	Next    string      `json:"n"`
-	At      time.Time   `json:"a"`
+	Subject identity.Subject `json:"s"`
+	Next    string           `json:"n"`
+	At      time.Time        `json:"a"`
 }
 
 const keyChoosing = "choosing"
@@ -158,7 +158,7 @@ func (p *Portal) providerBack(w http.ResponseWriter, r *http.Request) error {
 }
 
 // admit signs in who has proved who they are, or asks which tenant it shall be.
-func (p *Portal) admit(w http.ResponseWriter, r *http.Request, s app.Subject, tenant, next string) error {
+func (p *Portal) admit(w http.ResponseWriter, r *http.Request, s identity.Subject, tenant, next string) error {
 	muster, ok := p.muster.(newcomers)
 	if !ok {
 		return errNoSuchPage

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -100,7 +101,7 @@ func (p *Portal) stepUpAway(w http.ResponseWriter, r *http.Request, _ app.Actor)
 }
 
 // steppedUp takes somebody who has signed in again at an identity provider.
-func (p *Portal) steppedUp(w http.ResponseWriter, r *http.Request, s app.Subject, next string) error {
+func (p *Portal) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
 	a, err := p.whoever(r)
 	if app.CodeOf(err) == app.EUnauthorized {
 		return p.signInTrouble(w, r, next, errNotAway)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/identity"
+	"muster/app/webhook"
 )
 
 // risky is something that asks for a proof, unless it is free.
@@ -30,17 +32,17 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	w := newTown(t).enter("root")
 	admin := w.as("root")
 	for _, name := range []string{"tess", "otto"} {
-		if _, _, err := w.app.CreateUser(t.Context(), admin, app.NewUser{Name: name, Role: app.RoleUser}); err != nil {
+		if _, _, err := w.app.CreateUser(t.Context(), admin, identity.NewUser{Name: name, Role: app.RoleUser}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := w.app.CreateUser(t.Context(), admin, app.NewUser{Name: "bot", Role: app.RoleRobot}); err != nil {
+	if _, _, err := w.app.CreateUser(t.Context(), admin, identity.NewUser{Name: "bot", Role: app.RoleRobot}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.app.SaveHook(t.Context(), admin, app.HookRequest{Name: "chat", URL: "https://192.0.2.1/x"}); err != nil {
+	if _, err := w.app.SaveHook(t.Context(), admin, webhook.HookRequest{Name: "chat", URL: "https://192.0.2.1/x"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.app.CreateTenant(t.Context(), admin, app.NewTenant{Name: "empty"}); err != nil {
+	if _, _, err := w.app.CreateTenant(t.Context(), admin, identity.NewTenant{Name: "empty"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []risky{

@@ -7,32 +7,33 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // withTemplates is a fake that also tells of templates. It has two versions of each.
 type withTemplates struct{ *fake }
 
-func (f withTemplates) Template(_ context.Context, _ app.Actor, name string) (app.TemplateView, error) {
+func (f withTemplates) Template(_ context.Context, _ app.Actor, name string) (catalog.TemplateView, error) {
 	t := f.catalog.Templates[name]
 	if t == nil {
-		return app.TemplateView{}, app.Errorf(app.ENotFound, "There is no template %q.", name)
+		return catalog.TemplateView{}, app.Errorf(app.ENotFound, "There is no template %q.", name)
 	}
-	return app.TemplateView{Template: *t, Number: 2, Warnings: t.Warnings(), Parts: t.Parts()}, nil
+	return catalog.TemplateView{Template: *t, Number: 2, Warnings: t.Warnings(), Parts: t.Parts()}, nil
 }
 
-func (f withTemplates) TemplateVersions(_ context.Context, _ app.Actor, name string) ([]app.TemplateVersion, error) {
+func (f withTemplates) TemplateVersions(_ context.Context, _ app.Actor, name string) ([]catalog.TemplateVersion, error) {
 	t := f.catalog.Templates[name]
 	if t == nil {
 		return nil, app.Errorf(app.ENotFound, "There is no template %q.", name)
 	}
-	return []app.TemplateVersion{{CatalogVersion: app.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Stands: true}, {CatalogVersion: app.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
+	return []catalog.TemplateVersion{{CatalogVersion: app.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Stands: true}, {CatalogVersion: app.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
 }
 
-func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name string, from, to int) (app.TemplateDiff, error) {
+func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name string, from, to int) (catalog.TemplateDiff, error) {
 	if from > 2 || to > 2 {
-		return app.TemplateDiff{}, app.Errorf(app.ENotFound, "Template %s has no version %d.", name, max(from, to))
+		return catalog.TemplateDiff{}, app.Errorf(app.ENotFound, "Template %s has no version %d.", name, max(from, to))
 	}
-	return app.TemplateDiff{Name: name, From: 1, To: 2, Changes: []app.ValueChange{{Path: "defaults.config.web.port", Before: "80", After: "<b>81"}}}, nil
+	return catalog.TemplateDiff{Name: name, From: 1, To: 2, Changes: []app.ValueChange{{Path: "defaults.config.web.port", Before: "80", After: "<b>81"}}}, nil
 }
 
 // parametered gives the fake's template web parameters of every type.

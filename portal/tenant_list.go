@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -95,9 +96,9 @@ func (p *Portal) tenantSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	switch {
 	case err != nil:
 	case fresh:
-		n := app.NewTenant{Name: typed.Name, About: typed.About, Slots: slots, From: typed.From}
+		n := identity.NewTenant{Name: typed.Name, About: typed.About, Slots: slots, From: typed.From}
 		if typed.Admin != "" {
-			n.Admin = &app.NewUser{Name: typed.Admin, Role: app.RoleAdmin}
+			n.Admin = &identity.NewUser{Name: typed.Admin, Role: app.RoleAdmin}
 		}
 		_, password, err = p.tenancy().CreateTenant(r.Context(), a, n)
 	default:

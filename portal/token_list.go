@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
 
 func (p *Portal) tokenList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showTokens(w, r, http.StatusOK, a, identitypage.TokenForm{Days: strconv.Itoa(app.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
+	return p.showTokens(w, r, http.StatusOK, a, identitypage.TokenForm{Days: strconv.Itoa(identity.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
 }
 
 func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed identitypage.TokenForm) error {
@@ -23,12 +24,12 @@ func (p *Portal) showTokens(w http.ResponseWriter, r *http.Request, status int, 
 	if err != nil {
 		return err
 	}
-	robots, _, err := p.people().Users(r.Context(), a, app.UserFilter{Role: app.RoleRobot, Limit: 500})
+	robots, _, err := p.people().Users(r.Context(), a, identity.UserFilter{Role: app.RoleRobot, Limit: 500})
 	if err != nil {
 		return err
 	}
 	l := identitypage.TokenList{Now: p.now(), Tokens: tokens, Form: typed, Done: p.sessions.PopString(r.Context(), keyDone),
-		Scopes: slices.DeleteFunc(app.ScopesOf(app.RoleRobot), func(s app.Scope) bool { return s == app.ScopeRead })}
+		Scopes: slices.DeleteFunc(identity.ScopesOf(app.RoleRobot), func(s app.Scope) bool { return s == app.ScopeRead })}
 	for _, u := range robots {
 		if !u.Disabled() {
 			l.Robots = append(l.Robots, u.Name)
@@ -45,7 +46,7 @@ func (p *Portal) robotTokenCreate(w http.ResponseWriter, r *http.Request, a app.
 	}
 	typed := identitypage.TokenForm{User: r.PostForm.Get("user"), Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days")),
 		Scopes: r.PostForm["scope"]}
-	n := app.NewAPIToken{User: typed.User, Label: typed.Label}
+	n := identity.NewAPIToken{User: typed.User, Label: typed.Label}
 	for _, s := range typed.Scopes {
 		n.Scopes = append(n.Scopes, app.Scope(s))
 	}

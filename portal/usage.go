@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-
 	"muster/app"
+	"muster/app/usage"
 	"muster/portal/page"
 	quotapage "muster/portal/quota"
 )
 
 type usageInput struct {
-	From   string        `query:"from" maxLength:"64" doc:"A day or a moment, in UTC where it names no zone; the beginning of this month where it is left out"`
-	To     string        `query:"to" maxLength:"64" doc:"Likewise; now where it is left out"`
-	By     app.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"What it is added up by"`
-	Step   app.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Parts of the calendar in UTC; weeks begin on Monday"`
-	All    bool          `query:"all" doc:"Of all tenants, for superadmins"`
-	Format string        `query:"format" enum:"json,csv" doc:"As the Accept header says where it is left out"`
-	Accept string        `header:"Accept" hidden:"true"`
+	From   string          `query:"from" maxLength:"64" doc:"A day or a moment, in UTC where it names no zone; the beginning of this month where it is left out"`
+	To     string          `query:"to" maxLength:"64" doc:"Likewise; now where it is left out"`
+	By     usage.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"What it is added up by"`
+	Step   usage.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Parts of the calendar in UTC; weeks begin on Monday"`
+	All    bool            `query:"all" doc:"Of all tenants, for superadmins"`
+	Format string          `query:"format" enum:"json,csv" doc:"As the Accept header says where it is left out"`
+	Accept string          `header:"Accept" hidden:"true"`
 }
 
 // usageOutput is JSON or CSV, as it was asked for.
@@ -54,7 +54,7 @@ func (p *Portal) apiUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 	return &usageOutput{ContentType: "application/json", Body: b}, err
 }
 
-func (p *Portal) usage(ctx context.Context, a app.Actor, f app.UsageFilter, all bool) (app.Usage, error) {
+func (p *Portal) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, all bool) (usage.Usage, error) {
 	if all {
 		return p.money().UsageOfAll(ctx, a, f)
 	}
@@ -62,8 +62,8 @@ func (p *Portal) usage(ctx context.Context, a app.Actor, f app.UsageFilter, all 
 }
 
 // usageFilter reads what is asked for. A day as the end is meant with all of it.
-func usageFilter(q url.Values) (f app.UsageFilter, err error) {
-	f.By, f.Step = app.UsageBy(q.Get("by")), app.UsageStep(q.Get("step"))
+func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
+	f.By, f.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
 	read := func(field string, into *time.Time) {
 		text := strings.TrimSpace(q.Get(field))
 		if text == "" || err != nil {
@@ -85,19 +85,19 @@ func (p *Portal) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	q := r.URL.Query()
 	v := quotapage.Usage{Now: p.now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
 	if !q.Has("by") {
-		q.Set("by", string(app.UsageByTemplate))
+		q.Set("by", string(usage.UsageByTemplate))
 		if v.Everybody {
-			q.Set("by", string(app.UsageByUser))
+			q.Set("by", string(usage.UsageByUser))
 		}
 	}
 	if !q.Has("step") {
-		q.Set("step", string(app.UsageDay))
+		q.Set("step", string(usage.UsageDay))
 	}
-	v.By, v.Step = app.UsageBy(q.Get("by")), app.UsageStep(q.Get("step"))
+	v.By, v.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
 	var err error
 	v.Range, err = usageRange(q, p.now())
 	v.From, v.To = q.Get("from"), q.Get("to")
-	var f app.UsageFilter
+	var f usage.UsageFilter
 	if err == nil {
 		f, err = usageFilter(q)
 	}
@@ -159,11 +159,11 @@ func (p *Portal) usageLater(r *http.Request, a app.Actor) bool {
 
 // monthCost is what the actor's machines cost this month so far; nil where that cannot be told. The list of clusters is worth
 // more than this line, so a failure is only logged.
-func (p *Portal) monthCost(r *http.Request, a app.Actor) *app.UsageSum {
+func (p *Portal) monthCost(r *http.Request, a app.Actor) *usage.UsageSum {
 	if p.money() == nil || !a.May("Usage") {
 		return nil
 	}
-	u, err := p.money().Usage(r.Context(), a, app.UsageFilter{Mine: true})
+	u, err := p.money().Usage(r.Context(), a, usage.UsageFilter{Mine: true})
 	if err != nil {
 		p.logError(r, err, http.StatusInternalServerError)
 		return nil

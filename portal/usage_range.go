@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/usage"
 	quotapage "muster/portal/quota"
 )
 
 // Forecast is a power that a Muster may have: what is still to come this month.
 type Forecast interface {
-	UsageAhead(ctx context.Context, a app.Actor) (app.UsageAhead, error)
-	UsageAheadOfAll(ctx context.Context, a app.Actor) (app.UsageAhead, error)
+	UsageAhead(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
+	UsageAheadOfAll(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
 }
 
 // rangeDays gives a range as it would be typed: its first day, and its last, "" where it goes on until now.
@@ -50,7 +51,7 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 }
 
 // ahead gives the forecast that belongs to what is shown; nil where there is none.
-func (p *Portal) ahead(ctx context.Context, a app.Actor, v quotapage.Usage) (*app.UsageAhead, error) {
+func (p *Portal) ahead(ctx context.Context, a app.Actor, v quotapage.Usage) (*usage.UsageAhead, error) {
 	f, can := p.muster.(Forecast)
 	if !can || v.Range != quotapage.ThisMonth {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
 	"muster/app"
+	"muster/app/usage"
 	"muster/portal/portaltest"
 )
 
@@ -18,16 +18,16 @@ import (
 func TestBrowserUsage(t *testing.T) {
 	now := time.Date(2030, 5, 17, 14, 0, 0, 0, time.UTC)
 	f := &treasurer{fake: newFake(time.Now)}
-	f.usage = app.Usage{From: app.MonthOf(now).Start, To: now}
+	f.usage = usage.Usage{From: app.MonthOf(now).Start, To: now}
 	for day := range 17 {
 		for k := range 11 {
-			sum := app.UsageSum{NodeHours: float64(20 + (day*7+k*5)%19), Cost: float64(3+(day*5+k*3)%11) / float64(k+2), CoreHours: 80}
-			f.usage.Lines = append(f.usage.Lines, app.UsageLine{Start: app.MonthOf(now).Start.AddDate(0, 0, day), Key: fmt.Sprintf("template-%d", k), UsageSum: sum})
+			sum := usage.UsageSum{NodeHours: float64(20 + (day*7+k*5)%19), Cost: float64(3+(day*5+k*3)%11) / float64(k+2), CoreHours: 80}
+			f.usage.Lines = append(f.usage.Lines, usage.UsageLine{Start: app.MonthOf(now).Start.AddDate(0, 0, day), Key: fmt.Sprintf("template-%d", k), UsageSum: sum})
 			f.usage.Total.Cost, f.usage.Total.NodeHours, f.usage.Total.CoreHours = f.usage.Total.Cost+sum.Cost, f.usage.Total.NodeHours+sum.NodeHours, f.usage.Total.CoreHours+80
 		}
 	}
 	foresee := func(budget float64) {
-		u := app.LookAhead([]app.Commitment{{PerHour: 0.3}, {PerHour: 0.3, Until: now.Add(100 * time.Hour)}}, now, app.MonthOf(now).End)
+		u := usage.LookAhead([]usage.Commitment{{PerHour: 0.3}, {PerHour: 0.3, Until: now.Add(100 * time.Hour)}}, now, app.MonthOf(now).End)
 		u.Budget = &budget
 		f.ahead = &u
 	}

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/usage"
 )
 
 // foresee gives a treasurer a forecast of the month, and a budget.
 func (f *treasurer) foresee(perHour, budget float64) {
 	now := f.now()
-	u := app.LookAhead([]app.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
+	u := usage.LookAhead([]usage.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
 	u.Budget = &budget
 	f.ahead = &u
 	f.usage.From = app.MonthOf(now).Start
@@ -34,7 +35,7 @@ func TestUsageForecast(t *testing.T) {
 	a = s.get("/usage?range=last-month&by=provider")
 	a.reads(http.StatusOK, "Cost 9.50")
 	a.lacks("Forecast")
-	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 1, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)) || last.By != app.UsageByProvider {
+	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 1, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)) || last.By != usage.UsageByProvider {
 		t.Errorf("the last month is %+v", last)
 	}
 	s.get("/usage?range=week").lacks("Forecast")
@@ -76,7 +77,7 @@ func TestUsageOfManyClustersComesLater(t *testing.T) {
 	where := attr(n, "data-fill")
 	part := s.get(where, "Muster-Part", "cost")
 	part.reads(http.StatusOK, "Node hours", "In figures")
-	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != app.UsageByProvider {
+	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != usage.UsageByProvider {
 		t.Errorf("the part is a page, or something else: %v", f.asked)
 	}
 	s.get(where).reads(http.StatusOK, "Usage", "Download CSV", "Node hours", "In figures")

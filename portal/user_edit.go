@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/app/identity"
 	identitypage "muster/portal/identity"
 	"muster/portal/page"
 )
@@ -20,7 +20,7 @@ func (p *Portal) userList(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		return &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long to search for."}
 	}
 	var err error
-	l.Users, l.More, err = p.people().Users(r.Context(), a, app.UserFilter{Search: l.Search, Role: app.Role(l.Role), After: q.Get("after"), Limit: 100})
+	l.Users, l.More, err = p.people().Users(r.Context(), a, identity.UserFilter{Search: l.Search, Role: app.Role(l.Role), After: q.Get("after"), Limit: 100})
 	if err != nil {
 		return err
 	}
@@ -51,11 +51,11 @@ func (p *Portal) userCreate(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err := form(r); err != nil {
 		return err
 	}
-	n := app.NewUser{Name: strings.TrimSpace(r.PostForm.Get("name")), FullName: strings.TrimSpace(r.PostForm.Get("full_name")),
+	n := identity.NewUser{Name: strings.TrimSpace(r.PostForm.Get("name")), FullName: strings.TrimSpace(r.PostForm.Get("full_name")),
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: app.Role(r.PostForm.Get("role")), Groups: r.PostForm["group"]}
 	v, password, err := p.people().CreateUser(r.Context(), a, n)
 	if err != nil {
-		e := identitypage.UserEdit{New: true, User: app.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
+		e := identitypage.UserEdit{New: true, User: identity.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
 		return p.userAgain(w, r, a, e, err)
 	}
 	if password == "" {
@@ -164,7 +164,7 @@ func (p *Portal) userChange(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if groups == nil {
 		groups = []string{}
 	}
-	changed, err := p.people().ChangeUser(r.Context(), a, v.Name, app.UserChange{FullName: &fullName, Email: &email, Role: &role, Groups: &groups, Disabled: &disabled})
+	changed, err := p.people().ChangeUser(r.Context(), a, v.Name, identity.UserChange{FullName: &fullName, Email: &email, Role: &role, Groups: &groups, Disabled: &disabled})
 	if err != nil {
 		v.FullName, v.Email = fullName, email
 		if role.Known() {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/portal/wire"
 )
 
@@ -25,7 +26,7 @@ const WorkerPath = "/worker/v1/"
 // has (any more).
 type Office interface {
 	// RegistryOfToken gives the provisioner's contract to whoever has the token of one.
-	RegistryOfToken(ctx context.Context, token string) (app.Registry, error)
+	RegistryOfToken(ctx context.Context, token string) (fleet.Registry, error)
 	// CoordinatorOfToken gives the worker's contract, bound to what the token is for. It is an app.WorkWaiter too.
 	CoordinatorOfToken(ctx context.Context, token string) (app.Coordinator, error)
 }
@@ -72,9 +73,9 @@ func NewWorkerAPI(o Office, log *slog.Logger, m app.Meter) *WorkerAPI {
 	a.open, a.close = context.WithCancel(context.Background())
 
 	// Provisioners
-	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, app.Registry.Register))
-	a.mux.Handle("POST "+WorkerPath+"beat", registryCall(a, app.Registry.Beat))
-	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r app.Registry, ctx context.Context, m wire.LeaveMessage) (wire.Empty, error) {
+	a.mux.Handle("POST "+WorkerPath+"register", registryCall(a, fleet.Registry.Register))
+	a.mux.Handle("POST "+WorkerPath+"beat", registryCall(a, fleet.Registry.Beat))
+	a.mux.Handle("POST "+WorkerPath+"leave", registryCall(a, func(r fleet.Registry, ctx context.Context, m wire.LeaveMessage) (wire.Empty, error) {
 		return wire.Empty{}, r.Leave(ctx, m.ID)
 	}))
 
@@ -106,7 +107,7 @@ func (a *WorkerAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.serve.ServeHTTP(w, r)
 }
 
-func registryCall[Q, A any](a *WorkerAPI, act func(app.Registry, context.Context, Q) (A, error)) http.Handler {
+func registryCall[Q, A any](a *WorkerAPI, act func(fleet.Registry, context.Context, Q) (A, error)) http.Handler {
 	return messageCall(a, messageLimit, a.office.RegistryOfToken, act)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/portal/wire"
 )
 
@@ -30,7 +31,7 @@ type hurryLine struct {
 
 // hurry waits until something of the worker's tenant was cancelled. A worker has one wait: a second one ends the first.
 func (a *WorkerAPI) hurry(ctx context.Context, c app.Coordinator, m wire.HurryMessage) (wire.HurryAnswer, error) {
-	from, ok := c.(app.Hurrier)
+	from, ok := c.(execution.Hurrier)
 	if !ok {
 		return wire.HurryAnswer{}, errNoSuchPage
 	}
@@ -67,7 +68,7 @@ func (a *WorkerAPI) hurry(ctx context.Context, c app.Coordinator, m wire.HurryMe
 }
 
 // hurryLine gives the worker's line and begins a wait on it, which ends when next is closed.
-func (a *WorkerAPI) hurryLine(from app.Hurrier, w app.WorkerID) (line *hurryLine, next chan struct{}, err error) {
+func (a *WorkerAPI) hurryLine(from execution.Hurrier, w app.WorkerID) (line *hurryLine, next chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open.Err() != nil {

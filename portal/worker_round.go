@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/portal/wire"
 )
 
 // round waits for a round of health checks. One whose answer is lost is due again when it is given up.
 func (a *WorkerAPI) round(ctx context.Context, c app.Coordinator, m wire.RoundMessage) (wire.RoundAnswer, error) {
-	keeper, ok := c.(app.HealthKeeper)
+	keeper, ok := c.(execution.HealthKeeper)
 	if !ok {
 		return wire.RoundAnswer{}, errNoSuchPage
 	}
@@ -20,7 +21,7 @@ func (a *WorkerAPI) round(ctx context.Context, c app.Coordinator, m wire.RoundMe
 }
 
 func workerRoundEnd(ctx context.Context, c app.Coordinator, m wire.RoundEndMessage) (wire.Empty, error) {
-	keeper, ok := c.(app.HealthKeeper)
+	keeper, ok := c.(execution.HealthKeeper)
 	if !ok {
 		return wire.Empty{}, errNoSuchPage
 	}

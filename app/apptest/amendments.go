@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/execution"
+	"muster/app/policy"
 )
 
 // AmendmentSuite is what every store makes of amendments of clusters that stand. open gives a fresh, empty store that is closed by
 // the test.
-func AmendmentSuite(t *testing.T, open func(t *testing.T) app.Store) {
+func AmendmentSuite(t *testing.T, open func(t *testing.T) appall.Store) {
 	for _, c := range []struct {
 		name string
 		test func(*storeTest)
@@ -166,7 +169,7 @@ func (t *storeTest) replaces() {
 		t.Errorf("live intents: %+v", live)
 	}
 	// A worker that dies now has perhaps asked: the next one looks for it, under the same intent.
-	t.clock.Move(2 * app.ClaimFor)
+	t.clock.Move(2 * execution.ClaimFor)
 	_, err = t.s.SweepSteps(t.ctx, t.clock.Now())
 	t.must(err)
 	again := t.claim("w2")
@@ -250,8 +253,8 @@ func (t *storeTest) refused(err error, reason string) {
 }
 
 func (t *storeTest) reservesGreater() {
-	t.must(t.s.SetQuota(t.ctx, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin}, app.Quota{Scope: app.QuotaTenant,
-		Limits: app.Limits{}.With(app.MeasureNodes, 4), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
+	t.must(t.s.SetQuota(t.ctx, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin}, policy.Quota{Scope: app.QuotaTenant,
+		Limits: policy.Limits{}.With(app.MeasureNodes, 4), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
 	t.stands(2)
 	t.reservedIs(2, 0.25)
 	c := t.change("web-1")

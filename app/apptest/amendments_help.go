@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 )
 
 // steps puts a plan together of steps one after the other: "n3.create", "n1.web.stop".
@@ -123,19 +125,19 @@ func (t *storeTest) confirm(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
 	t.Helper()
 	f := app.Finish{Fence: fence(c), Now: t.clock.Now()}
 	if chain {
-		f.ClaimFor = app.ClaimFor
+		f.ClaimFor = execution.ClaimFor
 	}
 	switch c.Step.Action {
 	case app.ActionCreate:
 		m := app.Machine{ID: "m-" + c.Intent, HostKey: "public " + string(c.HostKey)}
 		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &m}
-		f.Seen = []app.Seen{app.SeenMachine(m, 0.5)}
+		f.Seen = []app.Seen{fleet.SeenMachine(m, 0.5)}
 	case app.ActionConfirm:
 		f.Node = &app.NodeUpdate{Status: app.NodeReady, Machine: &app.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
 	case app.ActionDelete:
 		f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 		if c.Node.MachineID != "" {
-			f.Seen = []app.Seen{{Kind: app.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
+			f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
 		}
 	}
 	next, err := t.end(c.Step.Worker, f)

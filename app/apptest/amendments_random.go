@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // amendsAtRandom plays people who amend a cluster, workers that fail or vanish, and a cloud, and looks at the end of each operation
@@ -140,7 +141,7 @@ func (r *randomAmendments) work(failing float64) {
 		c := r.claim("w")
 		for ; c != nil; c = r.next(c, failing) {
 		}
-		r.clock.Move(2 * app.ClaimFor)
+		r.clock.Move(2 * execution.ClaimFor)
 		n, err := r.s.SweepSteps(r.ctx, r.clock.Now())
 		r.must(err)
 		if n == 0 {

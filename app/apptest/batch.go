@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 func (t *storeTest) claimMany(w app.WorkerID, most int) []*app.ClaimedStep {
 	t.Helper()
-	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor, Most: most})
+	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: execution.ClaimFor, Most: most})
 	t.must(err)
 	if len(cs) > most {
 		t.Fatalf("%d steps were claimed, at most %d were asked for", len(cs), most)
@@ -31,7 +32,7 @@ func (t *storeTest) mixedBatch() {
 	old := fence(cs[3])
 	old.Attempt = 7
 	fs := []app.Finish{
-		{Fence: fence(cs[0]), Now: now, ClaimFor: app.ClaimFor, Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-1"}}},
+		{Fence: fence(cs[0]), Now: now, ClaimFor: execution.ClaimFor, Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-1"}}},
 		{Fence: fence(cs[1]), Now: now, Err: &app.Error{Code: app.EScript, Message: "it broke"}},
 		{Fence: old, Now: now},
 		{Fence: fence(cs[0]), Now: now},
@@ -93,7 +94,7 @@ func (t *storeTest) manyAtOnce() {
 				for len(cs) > 0 {
 					var fs []app.Finish
 					for _, c := range cs {
-						fs = append(fs, app.Finish{Fence: fence(c), Now: t.clock.Now(), ClaimFor: app.ClaimFor})
+						fs = append(fs, app.Finish{Fence: fence(c), Now: t.clock.Now(), ClaimFor: execution.ClaimFor})
 						mu.Lock()
 						effects[c.Step.ID]++
 						mu.Unlock()
@@ -144,7 +145,7 @@ func (t *storeTest) epochs() {
 	}
 	c := t.claim("w")
 	seen(c)
-	t.clock.Move(app.ClaimFor + time.Second)
+	t.clock.Move(execution.ClaimFor + time.Second)
 	_, err := t.s.SweepSteps(t.ctx, t.clock.Now())
 	t.must(err)
 	run := func() {
@@ -228,14 +229,14 @@ func (t *storeTest) tenantsInBatches() {
 	for i := range 8 {
 		all.Go(func() {
 			w := app.WorkerID{Tenant: []string{tenant, "t2"}[i%2], Name: fmt.Sprint("w", i)}
-			cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor, Most: 1})
+			cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: execution.ClaimFor, Most: 1})
 			if err != nil || len(cs) != 1 || cs[0].Tenant != w.Tenant || cs[0].Step.Worker != w.Name || cs[0].Cluster.Tenant != w.Tenant {
 				t.Errorf("worker %s of %s was given %+v (%v)", w.Name, w.Tenant, cs, err)
 			}
 		})
 	}
 	all.Wait()
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: "t2", Name: "w0"}, []app.Fence{{Operation: 2, Index: 0, Attempt: 1}}, t.clock.Now(), app.ClaimFor)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: "t2", Name: "w0"}, []app.Fence{{Operation: 2, Index: 0, Attempt: 1}}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	if !d[0].Lost {
 		t.Error("a worker extends another tenant's claim")

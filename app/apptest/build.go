@@ -10,12 +10,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	appbuild "muster/app/build"
+	"muster/app/identity"
+	"muster/app/policy"
 )
 
 // buildHookTest gives clusters to builds: a store, and the use cases on top of it with everything else made up.
 type buildHookTest struct {
 	*storeTest
-	a     *app.App
+	a     *all.App
 	hook  app.BuildHook
 	crash bool // the next create breaks down before it is asked for
 	sent  int
@@ -44,20 +48,20 @@ func (oneNode) SignCertificate([]byte, app.CertificateOrder) (app.SignedCertific
 // wordSystem is a build system whose signature is its secret, and whose deliveries are events as they are.
 type wordSystem struct{}
 
-func (wordSystem) Systems() []app.BuildSystem {
-	return []app.BuildSystem{{Name: "words", Title: "Words"}}
+func (wordSystem) Systems() []appbuild.BuildSystem {
+	return []appbuild.BuildSystem{{Name: "words", Title: "Words"}}
 }
 
-func (wordSystem) Verify(system string, header func(string) string, body []byte, secrets []string, now time.Time) (app.BuildDelivery, error) {
+func (wordSystem) Verify(system string, header func(string) string, body []byte, secrets []string, now time.Time) (appbuild.BuildDelivery, error) {
 	for _, s := range secrets {
 		if header("Signature") == s {
-			return app.BuildDelivery{System: system, Event: "build", ID: header("Number"), Unique: header("Number"), Body: body}, nil
+			return appbuild.BuildDelivery{System: system, Event: "build", ID: header("Number"), Unique: header("Number"), Body: body}, nil
 		}
 	}
-	return app.BuildDelivery{}, app.Errorf(app.EUnauthorized, "the signature is wrong")
+	return appbuild.BuildDelivery{}, app.Errorf(app.EUnauthorized, "the signature is wrong")
 }
 
-func (wordSystem) Read(d app.BuildDelivery) (e app.BuildEvent, err error) {
+func (wordSystem) Read(d appbuild.BuildDelivery) (e app.BuildEvent, err error) {
 	if err := json.Unmarshal(d.Body, &e); err != nil {
 		return e, app.Errorf(app.EInvalid, "body: not JSON")
 	}
@@ -67,14 +71,14 @@ func (wordSystem) Read(d app.BuildDelivery) (e app.BuildEvent, err error) {
 // wordRules match events of the action that they name.
 type wordRules struct{}
 
-func (wordRules) EventWords() []app.PolicyWord  { return nil }
-func (wordRules) CheckRule(app.BuildRule) error { return nil }
+func (wordRules) EventWords() []policy.PolicyWord { return nil }
+func (wordRules) CheckRule(app.BuildRule) error   { return nil }
 func (wordRules) KeyOf(_ context.Context, _ app.BuildRule, e app.BuildEvent) (string, error) {
 	return e.DefaultKey(), nil
 }
 
-func (wordRules) JudgeRule(_ context.Context, r app.BuildRule, e app.BuildEvent) (app.BuildJudgement, error) {
-	return app.BuildJudgement{Applies: r.When == e.Action, Key: e.DefaultKey(),
+func (wordRules) JudgeRule(_ context.Context, r app.BuildRule, e app.BuildEvent) (appbuild.BuildJudgement, error) {
+	return appbuild.BuildJudgement{Applies: r.When == e.Action, Key: e.DefaultKey(),
 		Callback: r.Callback, Ask: app.BuildAsk{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
 }
 
@@ -89,7 +93,7 @@ func (t *storeTest) building(rules ...app.BuildRule) *buildHookTest {
 	c.Images["host"] = &app.ImageType{About: app.About{Name: "host"}, Providers: map[string]app.Image{cloud: {Image: "host"}}}
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}}
-	b.a = app.New(app.Deps{Store: t.s, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *app.Catalog { return c }, Now: t.clock.Now,
+	b.a = all.New(all.Deps{Store: t.s, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *app.Catalog { return c }, Now: t.clock.Now,
 		Builds: wordSystem{}, BuildRules: wordRules{}, Policies: always{},
 		Faults: func(string) error {
 			if b.crash {
@@ -100,7 +104,7 @@ func (t *storeTest) building(rules ...app.BuildRule) *buildHookTest {
 		}})
 	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: tenant, Name: "ci", Role: app.RoleRobot, CreatedAt: t.clock.Now()}))
 	owner := "ci"
-	saved, err := b.a.SaveBuildHook(t.ctx, boss, app.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules, Secret: buildSecret})
+	saved, err := b.a.SaveBuildHook(t.ctx, boss, appbuild.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules, Secret: buildSecret})
 	t.must(err)
 	b.hook = saved.BuildHook
 	return b
@@ -111,7 +115,7 @@ func createRule(concurrency, queue int) app.BuildRule {
 }
 
 // send delivers an event under a number; 0 is a fresh one.
-func (b *buildHookTest) send(number int, e app.BuildEvent) (app.BuildReceipt, error) {
+func (b *buildHookTest) send(number int, e app.BuildEvent) (appbuild.BuildReceipt, error) {
 	if b.sent++; number == 0 {
 		number = 1_000_000 + b.sent
 	}
@@ -123,16 +127,16 @@ func (b *buildHookTest) send(number int, e app.BuildEvent) (app.BuildReceipt, er
 	return b.a.TakeBuild(b.ctx, b.hook.ID, header, body, "192.0.2.7")
 }
 
-func (b *buildHookTest) begins(build string) app.BuildReceipt {
+func (b *buildHookTest) begins(build string) appbuild.BuildReceipt {
 	b.Helper()
-	r, err := b.send(0, app.BuildEvent{Action: "go", Phase: app.BuildRunning, Build: build})
+	r, err := b.send(0, app.BuildEvent{Action: "go", Phase: appbuild.BuildRunning, Build: build})
 	b.must(err)
 	return r
 }
 
-func (b *buildHookTest) ends(build string) app.BuildReceipt {
+func (b *buildHookTest) ends(build string) appbuild.BuildReceipt {
 	b.Helper()
-	r, err := b.send(0, app.BuildEvent{Action: "done", Phase: app.BuildEnded, Build: build, Result: "success"})
+	r, err := b.send(0, app.BuildEvent{Action: "done", Phase: appbuild.BuildEnded, Build: build, Result: "success"})
 	b.must(err)
 	return r
 }
@@ -174,15 +178,15 @@ func (b *buildHookTest) is(id int64, want app.BuildState) app.Build {
 func (t *storeTest) builds() {
 	b := t.building(createRule(1, 1))
 	r := b.begins("web/1")
-	if r.Outcome != app.BuildTakenBegun || r.Token == "" {
+	if r.Outcome != appbuild.BuildTakenBegun || r.Token == "" {
 		b.Fatalf("the answer is %+v", r)
 	}
-	if again := b.begins("web/1"); again.Outcome != app.BuildTakenKnown || again.Build != r.Build || again.Token != r.Token {
+	if again := b.begins("web/1"); again.Outcome != appbuild.BuildTakenKnown || again.Build != r.Build || again.Token != r.Token {
 		b.Errorf("told again it is %+v", again)
 	}
 	second := b.begins("web/2")
 	b.is(second.Build, app.BuildWaiting)
-	if full := b.begins("web/3"); full.Outcome != app.BuildTakenRefused || !strings.Contains(full.Words, "queue") {
+	if full := b.begins("web/3"); full.Outcome != appbuild.BuildTakenRefused || !strings.Contains(full.Words, "queue") {
 		b.Errorf("beyond the queue: %+v", full)
 	}
 	b.tend()
@@ -190,7 +194,7 @@ func (t *storeTest) builds() {
 	b.is(second.Build, app.BuildWaiting)
 	b.settle()
 	first := b.is(r.Build, app.BuildReady)
-	key := app.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}
+	key := appbuild.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}
 	v, err := b.a.AwaitBuildBy(b.ctx, key, 0)
 	b.must(err)
 	if v.Cluster != first.Cluster || len(v.Nodes) != 1 {
@@ -199,7 +203,7 @@ func (t *storeTest) builds() {
 	key.Build = second.Build
 	_, err = b.a.AwaitBuildBy(b.ctx, key, 0)
 	b.code(err, app.EUnauthorized)
-	if e := b.ends("web/1"); e.Outcome != app.BuildTakenEnded || e.Build != r.Build {
+	if e := b.ends("web/1"); e.Outcome != appbuild.BuildTakenEnded || e.Build != r.Build {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()
@@ -211,15 +215,15 @@ func (t *storeTest) builds() {
 		b.Errorf("its cluster is %s", c.Status)
 	}
 	// What comes late begins nothing.
-	if late := b.begins("web/1"); late.Outcome != app.BuildTakenNothing {
+	if late := b.begins("web/1"); late.Outcome != appbuild.BuildTakenNothing {
 		b.Errorf("after its end: %+v", late)
 	}
 	b.ends("web/9")
-	if late := b.begins("web/9"); late.Outcome != app.BuildTakenNothing || late.Build != 0 {
+	if late := b.begins("web/9"); late.Outcome != appbuild.BuildTakenNothing || late.Build != 0 {
 		b.Errorf("ended before it began: %+v", late)
 	}
 	// The same delivery counts once.
-	e := app.BuildEvent{Action: "go", Phase: app.BuildQueued, Build: "web/10"}
+	e := app.BuildEvent{Action: "go", Phase: appbuild.BuildQueued, Build: "web/10"}
 	_, err = b.send(77, e)
 	b.must(err)
 	_, err = b.send(77, e)
@@ -242,7 +246,7 @@ func (t *storeTest) builds() {
 		if one.Build == "web/1" || one.Build == "web/2" {
 			replayed, err := b.a.ReplayBuild(b.ctx, boss, "ci", one.ID)
 			b.must(err)
-			if replayed.Outcome == app.BuildTakenBegun {
+			if replayed.Outcome == appbuild.BuildTakenBegun {
 				b.Errorf("replayed: %+v", replayed)
 			}
 		}
@@ -269,13 +273,13 @@ func (t *storeTest) buildsWait() {
 	b.settle()
 	b.is(one.Build, app.BuildFailed)
 	at, yes := b.clock.Now(), true
-	_, err := b.s.ChangeUser(b.ctx, boss, "ci", app.UserChange{Disabled: &yes}, at)
+	_, err := b.s.ChangeUser(b.ctx, boss, "ci", identity.UserChange{Disabled: &yes}, at)
 	b.must(err)
 	r := b.begins("web/3")
-	if r.Outcome != app.BuildTakenRefused || !strings.Contains(r.Words, "disabled") {
+	if r.Outcome != appbuild.BuildTakenRefused || !strings.Contains(r.Words, "disabled") {
 		b.Errorf("with an owner who is disabled: %+v", r)
 	}
-	n, err := b.s.ForgetBuilds(b.ctx, at.Add(app.BuildMemory+time.Hour))
+	n, err := b.s.ForgetBuilds(b.ctx, at.Add(appbuild.BuildMemory+time.Hour))
 	b.must(err)
 	if list, err := b.s.Builds(b.ctx, tenant, app.BuildFilter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
 		b.Errorf("%d builds are remembered for ever, %v", len(list), err)
@@ -301,11 +305,11 @@ func (t *storeTest) buildsAtRandom() {
 		var err error
 		switch r.IntN(10) {
 		case 0, 1, 2:
-			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: app.BuildQueued, Build: build})
+			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: appbuild.BuildQueued, Build: build})
 		case 3:
-			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: app.BuildRunning, Build: build})
+			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: appbuild.BuildRunning, Build: build})
 		case 4, 5:
-			if _, err = b.send(number, app.BuildEvent{Action: "done", Phase: app.BuildEnded, Build: build}); err == nil {
+			if _, err = b.send(number, app.BuildEvent{Action: "done", Phase: appbuild.BuildEnded, Build: build}); err == nil {
 				over[build] = true
 			}
 		case 6:
@@ -331,7 +335,7 @@ func (t *storeTest) buildsAtRandom() {
 	}
 	for n := range 12 {
 		build := fmt.Sprintf("web/%d", n)
-		_, err := b.send(0, app.BuildEvent{Action: "done", Phase: app.BuildEnded, Build: build})
+		_, err := b.send(0, app.BuildEvent{Action: "done", Phase: appbuild.BuildEnded, Build: build})
 		b.must(err)
 	}
 	for range 30 {

@@ -7,24 +7,27 @@ import (
 	"time"
 
 	"muster/app"
+	appbuild "muster/app/build"
+	"muster/app/operation"
+	"muster/app/policy"
 )
 
 // always are policies that apply to everything.
 type always struct{}
 
-func (always) Words() []app.PolicyWord { return nil }
+func (always) Words() []policy.PolicyWord { return nil }
 
-func (always) Check(app.Policy) error { return nil }
+func (always) Check(policy.Policy) error { return nil }
 
-func (always) Judge(_ context.Context, p app.Policy, _ app.Facts) (app.Judgement, error) {
-	return app.Judgement{Applies: true, Reason: p.Reason}, nil
+func (always) Judge(_ context.Context, p policy.Policy, _ app.Facts) (policy.Judgement, error) {
+	return policy.Judgement{Applies: true, Reason: p.Reason}, nil
 }
 
 // asking is a rule whose clusters people have to approve.
 func (t *storeTest) asking() *buildHookTest {
 	t.Helper()
 	b := t.calling(calledRule(2, 5))
-	_, err := b.a.SavePolicy(b.ctx, boss, app.Policy{Name: "eyes", Enabled: true, When: "true", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
+	_, err := b.a.SavePolicy(b.ctx, boss, policy.Policy{Name: "eyes", Enabled: true, When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
 	b.must(err)
 	return b
 }
@@ -45,7 +48,7 @@ func (b *buildHookTest) asked(build string) (app.Build, app.Request) {
 
 func (b *buildHookTest) review(q app.Request, verdict app.Verdict, reason string) error {
 	_, err := b.a.Review(b.ctx, app.Actor{Tenant: tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.clock.Now()}, q.ID,
-		app.ReviewRequest{Verdict: verdict, PlanHash: q.Terms.PlanHash, Reason: reason})
+		operation.ReviewRequest{Verdict: verdict, PlanHash: q.Terms.PlanHash, Reason: reason})
 	return err
 }
 
@@ -100,7 +103,7 @@ func (t *storeTest) buildsAsk() {
 	}
 	b.made(1)
 	// ended while it asks: nobody is bothered any more
-	if e := b.ends("web/2"); e.Outcome != app.BuildTakenEnded || e.Build != anew.ID {
+	if e := b.ends("web/2"); e.Outcome != appbuild.BuildTakenEnded || e.Build != anew.ID {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 const buildCallURL = "https://ci:hunter2@ci.example.com/told?token=also-secret"
@@ -147,7 +148,7 @@ func (t *storeTest) buildsCalledBack() {
 	b.settle()
 	b.must(b.answered(b.told("web/5 failed")["web/5 failed"], "", 0, ""))
 	for range 5 {
-		b.clock.Move(app.BuildMemory)
+		b.clock.Move(build.BuildMemory)
 		_, err := b.s.ForgetBuilds(b.ctx, b.clock.Now())
 		b.must(err)
 	}
@@ -161,7 +162,7 @@ func (t *storeTest) buildsCalledInSecret() {
 	r := b.begins("web/1")
 	b.settle()
 	b.told("web/1 ready")
-	v, err := b.a.AwaitBuildBy(b.ctx, app.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
+	v, err := b.a.AwaitBuildBy(b.ctx, build.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
 	b.must(err)
 	deliveries, err := b.s.BuildDeliveries(b.ctx, tenant, "ci", 0, 10)
 	b.must(err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	appbuild "muster/app/build"
 )
 
 const statusToken = "ghp_a-token-that-stays-secret"
@@ -38,8 +39,8 @@ func (t *storeTest) buildStatuses() {
 	if b.must(err); !h.Statuses || h.StatusAPI != api {
 		b.Fatalf("the hook is %+v", h)
 	}
-	begin := func(build, repository, commit string) app.BuildReceipt {
-		r, err := b.send(0, app.BuildEvent{Action: "go", Phase: app.BuildRunning, Build: build, Repository: repository, Commit: commit})
+	begin := func(build, repository, commit string) appbuild.BuildReceipt {
+		r, err := b.send(0, app.BuildEvent{Action: "go", Phase: appbuild.BuildRunning, Build: build, Repository: repository, Commit: commit})
 		b.must(err)
 		return r
 	}
@@ -94,7 +95,7 @@ func (t *storeTest) buildRunsAgain() {
 	order := func(e app.BuildEvent) app.BuildDone {
 		b.sent++
 		o := app.BuildOrder{Hook: b.hook, Who: boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.clock.Now(), Event: e, Delivery: app.BuildTaken{Hook: "ci", At: b.clock.Now()}}
-		if e.Phase == app.BuildEnded {
+		if e.Phase == appbuild.BuildEnded {
 			o.Ends = []app.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 		} else {
 			r := createRule(3, 3)
@@ -105,10 +106,10 @@ func (t *storeTest) buildRunsAgain() {
 		return done
 	}
 	run := func(minutes int) app.BuildDone {
-		return order(app.BuildEvent{Action: "running", Phase: app.BuildRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
+		return order(app.BuildEvent{Action: "running", Phase: appbuild.BuildRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
 	end := func(minutes int) app.BuildDone {
-		return order(app.BuildEvent{Action: "failed", Phase: app.BuildEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
+		return order(app.BuildEvent{Action: "failed", Phase: appbuild.BuildEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
 	first := run(0).Build
 	b.settle()
@@ -117,14 +118,14 @@ func (t *storeTest) buildRunsAgain() {
 	if v, err := b.a.Build(b.ctx, boss, first.ID); err != nil || v.State != app.BuildEnding {
 		b.Errorf("after its end the build answers %s, %v", v.State, err)
 	}
-	if late := run(0).Delivery; late.Outcome != app.BuildTakenNothing && late.Outcome != app.BuildTakenKnown {
+	if late := run(0).Delivery; late.Outcome != appbuild.BuildTakenNothing && late.Outcome != appbuild.BuildTakenKnown {
 		b.Errorf("what came late is %+v", late)
 	}
 	second := run(10) // while the first cluster is still there
-	if second.Delivery.Outcome != app.BuildTakenBegun || second.Build.ID == first.ID {
+	if second.Delivery.Outcome != appbuild.BuildTakenBegun || second.Build.ID == first.ID {
 		b.Fatalf("the second run is %+v", second.Delivery)
 	}
-	if again := run(10); again.Delivery.Outcome != app.BuildTakenKnown || again.Build.ID != second.Build.ID {
+	if again := run(10); again.Delivery.Outcome != appbuild.BuildTakenKnown || again.Build.ID != second.Build.ID {
 		b.Errorf("told twice it is %+v", again.Delivery)
 	}
 	b.settle()
@@ -136,11 +137,11 @@ func (t *storeTest) buildRunsAgain() {
 		b.Errorf("with its cluster gone the build answers %s, %v", v.State, err)
 	}
 	b.is(second.Build.ID, app.BuildOver)
-	if late := run(10).Delivery; late.Outcome == app.BuildTakenBegun {
+	if late := run(10).Delivery; late.Outcome == appbuild.BuildTakenBegun {
 		b.Errorf("what came late of the second run is %+v", late)
 	}
 	third := run(20)
-	if third.Delivery.Outcome != app.BuildTakenBegun {
+	if third.Delivery.Outcome != appbuild.BuildTakenBegun {
 		b.Errorf("the third run is %+v", third.Delivery)
 	}
 	end(22)
@@ -154,7 +155,7 @@ func (t *storeTest) buildNamesFree() {
 	order := func(build string) app.Build {
 		b.sent++
 		r := createRule(3, 3)
-		done, err := b.s.TakeBuild(b.ctx, app.BuildOrder{Hook: b.hook, Who: boss, Uniq: build, Now: b.clock.Now(), Event: app.BuildEvent{Build: build, Phase: app.BuildRunning}, Delivery: app.BuildTaken{Hook: "ci", At: b.clock.Now()},
+		done, err := b.s.TakeBuild(b.ctx, app.BuildOrder{Hook: b.hook, Who: boss, Uniq: build, Now: b.clock.Now(), Event: app.BuildEvent{Build: build, Phase: appbuild.BuildRunning}, Delivery: app.BuildTaken{Hook: "ci", At: b.clock.Now()},
 			Begin: &app.BuildBegin{Rule: r, Key: build, Ask: app.BuildAsk{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
 		b.must(err)
 		return *done.Build

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // ownCatalog keeps what tenants lay over the catalog.
@@ -14,7 +15,7 @@ func (t *storeTest) ownCatalog() {
 	bob := app.Actor{Tenant: "own-b", User: "bob", Role: app.RoleAdmin}
 	web := app.CatalogKey{Kind: app.KindTemplate, Name: "web"}
 	cloud := app.CatalogKey{Kind: app.KindProvider, Name: "own-cloud"}
-	save := func(who app.Actor, reason string, c app.OwnCatalogSave) int64 {
+	save := func(who app.Actor, reason string, c catalog.OwnCatalogSave) int64 {
 		t.Helper()
 		now = now.Add(time.Second)
 		c.At = now
@@ -25,17 +26,17 @@ func (t *storeTest) ownCatalog() {
 		}
 		return revision
 	}
-	texts := func(k app.CatalogKey, text string) []app.CatalogRevision {
-		return []app.CatalogRevision{{CatalogKey: k, Text: text, Note: "why", Gone: text == ""}}
+	texts := func(k app.CatalogKey, text string) []catalog.CatalogRevision {
+		return []catalog.CatalogRevision{{CatalogKey: k, Text: text, Note: "why", Gone: text == ""}}
 	}
-	one := save(ada, "", app.OwnCatalogSave{Entries: texts(web, "a"), AsOf: -1, Templates: []app.CatalogVersion{{Name: "web", Hash: "h1", Text: "{}", At: now, By: "ada"}}})
-	theirs := save(bob, "", app.OwnCatalogSave{Entries: texts(web, "b"), AsOf: -1})
-	two := save(ada, "", app.OwnCatalogSave{Entries: texts(web, "aa"), Revision: one, AsOf: one})
+	one := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, "a"), AsOf: -1, Templates: []app.CatalogVersion{{Name: "web", Hash: "h1", Text: "{}", At: now, By: "ada"}}})
+	theirs := save(bob, "", catalog.OwnCatalogSave{Entries: texts(web, "b"), AsOf: -1})
+	two := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, "aa"), Revision: one, AsOf: one})
 	if !(one < theirs && theirs < two) {
 		t.Errorf("revisions %d, %d, %d do not grow", one, theirs, two)
 	}
-	save(ada, "catalog_moved", app.OwnCatalogSave{Entries: texts(cloud, "c"), Revision: one, AsOf: -1})
-	save(ada, "catalog_changed", app.OwnCatalogSave{Entries: texts(web, "c"), Revision: two, AsOf: one})
+	save(ada, "catalog_moved", catalog.OwnCatalogSave{Entries: texts(cloud, "c"), Revision: one, AsOf: -1})
+	save(ada, "catalog_changed", catalog.OwnCatalogSave{Entries: texts(web, "c"), Revision: two, AsOf: one})
 	for tenant, want := range map[string]string{"own-a": "aa", "own-b": "b"} {
 		list, revision, err := s.OwnCatalog(ctx, tenant)
 		if err != nil || len(list) != 1 || list[0].Text != want || list[0].Trusted {
@@ -56,12 +57,12 @@ func (t *storeTest) ownCatalog() {
 		t.Errorf("a version that is another tenant's: %v", err)
 	}
 	// Removed, and written anew: versions go on.
-	three := save(ada, "", app.OwnCatalogSave{Entries: texts(web, ""), Revision: two, AsOf: two})
+	three := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, ""), Revision: two, AsOf: two})
 	if list, _, err := s.OwnCatalog(ctx, "own-a"); err != nil || len(list) != 0 {
 		t.Errorf("after the removal: %+v, %v", list, err)
 	}
-	save(ada, "catalog_changed", app.OwnCatalogSave{Entries: texts(web, "x"), Revision: three, AsOf: two})
-	four := save(ada, "", app.OwnCatalogSave{Entries: append(texts(web, "d"), texts(cloud, "p")...), Revision: three, AsOf: -1})
+	save(ada, "catalog_changed", catalog.OwnCatalogSave{Entries: texts(web, "x"), Revision: three, AsOf: two})
+	four := save(ada, "", catalog.OwnCatalogSave{Entries: append(texts(web, "d"), texts(cloud, "p")...), Revision: three, AsOf: -1})
 	if v, err := s.OwnCatalogVersion(ctx, "own-a", web, 4); err != nil || v.Text != "d" {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -78,7 +79,7 @@ func (t *storeTest) ownCatalog() {
 	if _, err := s.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	save(ada, "in_use", app.OwnCatalogSave{Entries: texts(cloud, ""), Revision: four, AsOf: -1, Accounts: []string{cloud.Name}})
+	save(ada, "in_use", catalog.OwnCatalogSave{Entries: texts(cloud, ""), Revision: four, AsOf: -1, Accounts: []string{cloud.Name}})
 	if use, err := s.CatalogUse(ctx, "own-a"); err != nil || use.Providers[cloud.Name] != 1 {
 		t.Errorf("%+v, %v", use, err)
 	}

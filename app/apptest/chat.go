@@ -3,7 +3,7 @@ package apptest
 import (
 	"time"
 
-	"muster/app"
+	"muster/app/chat"
 )
 
 // chats: what a chat says is done once, and cards follow their operations until they are dropped.
@@ -24,7 +24,7 @@ func (t *storeTest) chats() {
 	}
 
 	op := t.create("web", 1)
-	c := app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}
+	c := chat.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}
 	t.must(t.s.SaveCard(t.ctx, c, long))
 	t.must(t.s.SaveCard(t.ctx, c, long)) // the same again
 	list, err := t.s.Cards(t.ctx, "slack", 10)
@@ -38,7 +38,7 @@ func (t *storeTest) chats() {
 	c = list[0]
 	c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told = "D1", "1.5", c.State(), t.clock.Now(), "1.6", "some"
 	t.must(t.s.ShownCard(t.ctx, c))
-	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
+	t.must(t.s.SaveCard(t.ctx, chat.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
 	list, err = t.s.Cards(t.ctx, "slack", 10)
 	t.must(err)
 	if len(list) != 2 || list[0].Channel != "D1" || list[0].Message != "1.5" || list[0].Shown != c.Shown || list[0].Thread != "1.6" || list[0].Told != "some" || !list[0].ShownAt.Equal(c.ShownAt.Truncate(time.Microsecond)) {
@@ -46,7 +46,7 @@ func (t *storeTest) chats() {
 	}
 	t.must(t.s.DropCard(t.ctx, c.ID))
 	t.must(t.s.DropCard(t.ctx, c.ID))
-	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C2", At: t.clock.Now()}, t.clock.Now().Add(time.Second)))
+	t.must(t.s.SaveCard(t.ctx, chat.ChatCard{Kind: "slack", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C2", At: t.clock.Now()}, t.clock.Now().Add(time.Second)))
 	list, err = t.s.Cards(t.ctx, "slack", 10)
 	t.must(err)
 	if len(list) != 1 || list[0].Channel != "C2" {

@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/identity"
 )
 
 // linked ties somebody of a chat to an account.
 func (t *storeTest) linked(user, external string) {
 	t.Helper()
-	hash := app.HashToken(strings.ToLower(user + external))
+	hash := identity.HashToken(strings.ToLower(user + external))
 	now := t.clock.Now()
-	t.must(t.s.SaveLink(t.ctx, hash, app.IdentityLink{Kind: "slack", External: external, Label: user, At: now, ExpiresAt: now.Add(app.LinkLife)}))
+	t.must(t.s.SaveLink(t.ctx, hash, identity.IdentityLink{Kind: "slack", External: external, Label: user, At: now, ExpiresAt: now.Add(identity.LinkLife)}))
 	_, err := t.s.UseLink(t.ctx, app.Actor{Tenant: tenant, User: user}, hash, now)
 	t.must(err)
 }
@@ -33,7 +35,7 @@ func (t *storeTest) chatTells() {
 		t.Helper()
 		t.must(t.s.GatherChat(t.ctx, "slack", append(more, app.NoticeLease, app.NoticeApproval), t.clock.Now(), t.clock.Now().Add(-time.Hour)))
 	}
-	due := func(team string, want ...string) []app.ChatTell {
+	due := func(team string, want ...string) []chat.ChatTell {
 		t.Helper()
 		list, err := t.s.ChatTells(t.ctx, "slack", team, t.clock.Now(), 10)
 		t.must(err)
@@ -60,7 +62,7 @@ func (t *storeTest) chatTells() {
 
 	// One of two servers sends it; where that one dies, another looks after it later.
 	c := due("T2", "T2/U9 ada one")[0]
-	begin := func(c app.ChatTell) bool {
+	begin := func(c chat.ChatTell) bool {
 		t.Helper()
 		mine, err := t.s.BeginTell(t.ctx, c, t.clock.Now(), t.clock.Now().Add(time.Minute))
 		t.must(err)
@@ -73,17 +75,17 @@ func (t *storeTest) chatTells() {
 	due("T2")
 	t.clock.Move(2 * time.Minute)
 	again := due("T2", "T2/U9 ada one")[0]
-	if again.State != app.ChatTellSending || again.Tries != 1 || !again.BeganAt.Equal(began.Truncate(time.Microsecond)) {
+	if again.State != chat.ChatTellSending || again.Tries != 1 || !again.BeganAt.Equal(began.Truncate(time.Microsecond)) {
 		t.Errorf("what was begun is %+v", again)
 	}
 	if begin(c) || !begin(again) {
 		t.Fatal("the one who was too slow sends it, or the other does not")
 	}
-	t.must(t.s.EndTell(t.ctx, again.ID, app.ChatTellWaiting, t.clock.Now().Add(time.Minute)))
+	t.must(t.s.EndTell(t.ctx, again.ID, chat.ChatTellWaiting, t.clock.Now().Add(time.Minute)))
 	due("T2")
 	t.clock.Move(time.Hour)
-	t.must(t.s.EndTell(t.ctx, again.ID, app.ChatTellTold, t.clock.Now()))
-	t.must(t.s.EndTell(t.ctx, again.ID, app.ChatTellWaiting, t.clock.Now())) // too late
+	t.must(t.s.EndTell(t.ctx, again.ID, chat.ChatTellTold, t.clock.Now()))
+	t.must(t.s.EndTell(t.ctx, again.ID, chat.ChatTellWaiting, t.clock.Now())) // too late
 	due("T2")
 	gather()
 	due("T2")
@@ -97,9 +99,9 @@ func (t *storeTest) chatTells() {
 	// Who is asked by a group is told too, and once.
 	t.clock.Move(2 * time.Hour)
 	a := app.Actor{Tenant: tenant, User: "root", Role: app.RoleAdmin}
-	t.must(second(t.s.SaveGroup(t.ctx, a, app.GroupChange{Name: "ops"}, t.clock.Now())))
+	t.must(second(t.s.SaveGroup(t.ctx, a, identity.GroupChange{Name: "ops"}, t.clock.Now())))
 	groups := []string{"ops"}
-	t.must(second(t.s.ChangeUser(t.ctx, a, "ada", app.UserChange{Groups: &groups}, t.clock.Now())))
+	t.must(second(t.s.ChangeUser(t.ctx, a, "ada", identity.UserChange{Groups: &groups}, t.clock.Now())))
 	notify(app.NoticeLease, "not for groups", "zoe")
 	t.must(t.s.Notify(t.ctx, app.Notice{At: t.clock.Now(), Tenant: tenant, Kind: app.NoticeQuestion, Title: "four", Users: []string{"ada", "eve"}, Groups: groups}))
 	gather(app.NoticeQuestion)
@@ -109,8 +111,8 @@ func (t *storeTest) chatTells() {
 func (t *storeTest) chatHomes() {
 	now := t.clock.Now()
 	owner := NewCluster(tenant, "any", 1, now, Chain(1)).Cluster.Owner
-	home := app.ChatHome{Kind: "slack", Team: "T1", Person: "U1", Tenant: tenant, User: owner, Shown: "a", ShownAt: now, OpenedAt: now}
-	other := app.ChatHome{Kind: "slack", Team: "T1", Person: "U2", Tenant: tenant, User: "somebody", Shown: "b", ShownAt: now, OpenedAt: now}
+	home := chat.ChatHome{Kind: "slack", Team: "T1", Person: "U1", Tenant: tenant, User: owner, Shown: "a", ShownAt: now, OpenedAt: now}
+	other := chat.ChatHome{Kind: "slack", Team: "T1", Person: "U2", Tenant: tenant, User: "somebody", Shown: "b", ShownAt: now, OpenedAt: now}
 	t.must(t.s.SaveHome(t.ctx, home, now))
 	t.must(t.s.SaveHome(t.ctx, other, now))
 	gather := func() {

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/identity"
 )
 
 // admin looks after a tenant.
@@ -19,7 +21,7 @@ func (t *storeTest) chatHouse() {
 
 	// A state of an installation is its beginner's, once, for a while.
 	hash := []byte("state")
-	t.must(t.s.SaveChatInstall(t.ctx, hash, app.ChatInstall{Tenant: tenant, User: "boss", Session: 7, At: now(), ExpiresAt: now().Add(time.Minute)}))
+	t.must(t.s.SaveChatInstall(t.ctx, hash, chat.ChatInstall{Tenant: tenant, User: "boss", Session: 7, At: now(), ExpiresAt: now().Add(time.Minute)}))
 	t.code(t.s.UseChatInstall(t.ctx, []byte("other"), boss, 7, now()), app.ENotFound)
 	t.code(t.s.UseChatInstall(t.ctx, hash, other, 7, now()), app.ENotFound)
 	t.code(t.s.UseChatInstall(t.ctx, hash, boss, 8, now()), app.ENotFound)
@@ -27,19 +29,19 @@ func (t *storeTest) chatHouse() {
 	t.must(t.s.UseChatInstall(t.ctx, hash, boss, 7, now()))
 	t.code(t.s.UseChatInstall(t.ctx, hash, boss, 7, now()), app.EConflict)
 
-	w := app.ChatWorkspace{Kind: "slack", Team: "T1", Enterprise: "E1", Name: "acme", Tenant: tenant, InstalledBy: "boss"}
+	w := chat.ChatWorkspace{Kind: "slack", Team: "T1", Enterprise: "E1", Name: "acme", Tenant: tenant, InstalledBy: "boss"}
 	soon := now().Add(time.Hour)
-	t.must(t.s.SaveWorkspace(t.ctx, boss, w, app.ChatTokens{Access: "xoxe.1", Refresh: "xoxe-1", ExpiresAt: soon}, now()))
+	t.must(t.s.SaveWorkspace(t.ctx, boss, w, chat.ChatTokens{Access: "xoxe.1", Refresh: "xoxe-1", ExpiresAt: soon}, now()))
 	w.Tenant = "blue"
-	t.code(t.s.SaveWorkspace(t.ctx, other, w, app.ChatTokens{Access: "stolen"}, now()), app.EConflict)
+	t.code(t.s.SaveWorkspace(t.ctx, other, w, chat.ChatTokens{Access: "stolen"}, now()), app.EConflict)
 	got, err := t.s.Workspace(t.ctx, "slack", "T1", "")
 	t.must(err)
-	if got.Tenant != tenant || got.State != app.ChatConnected || got.Fixed || got.Email || !got.ExpiresAt.Equal(soon) {
+	if got.Tenant != tenant || got.State != chat.ChatConnected || got.Fixed || got.Email || !got.ExpiresAt.Equal(soon) {
 		t.Errorf("it is kept as %+v", got)
 	}
 	_, err = t.s.Workspace(t.ctx, "slack", "T2", "E2")
 	t.code(err, app.ENotFound)
-	t.must(t.s.SaveWorkspace(t.ctx, boss, app.ChatWorkspace{Kind: "slack", Team: "E9", Name: "whole", Tenant: tenant}, app.ChatTokens{Access: "org"}, now()))
+	t.must(t.s.SaveWorkspace(t.ctx, boss, chat.ChatWorkspace{Kind: "slack", Team: "E9", Name: "whole", Tenant: tenant}, chat.ChatTokens{Access: "org"}, now()))
 	if got, err = t.s.Workspace(t.ctx, "slack", "T7", "E9"); err != nil || got.Team != "E9" {
 		t.Errorf("an organisation's is %+v, %v", got, err)
 	}
@@ -63,9 +65,9 @@ func (t *storeTest) chatHouse() {
 	if !hold(k.Version, "a") || hold(k.Version, "b") || hold(k.Version+1, "b") {
 		t.Error("two servers refresh at once")
 	}
-	t.must(t.s.Refreshed(t.ctx, "slack", "T1", k.Version, app.ChatTokens{Access: "xoxe.2", Refresh: "xoxe-2", ExpiresAt: now().Add(12 * time.Hour)}, now()))
-	t.code(t.s.Refreshed(t.ctx, "slack", "T1", k.Version, app.ChatTokens{Access: "xoxe.3"}, now()), app.EConflict)
-	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", k.Version, app.ChatBroken, "late", now())) // of tokens that were replaced
+	t.must(t.s.Refreshed(t.ctx, "slack", "T1", k.Version, chat.ChatTokens{Access: "xoxe.2", Refresh: "xoxe-2", ExpiresAt: now().Add(12 * time.Hour)}, now()))
+	t.code(t.s.Refreshed(t.ctx, "slack", "T1", k.Version, chat.ChatTokens{Access: "xoxe.3"}, now()), app.EConflict)
+	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", k.Version, chat.ChatBroken, "late", now())) // of tokens that were replaced
 	if k, err = t.s.WorkspaceTokens(t.ctx, "slack", "T1"); err != nil || k.Access != "xoxe.2" || !hold(k.Version, "b") {
 		t.Errorf("after the refresh: %+v, %v", k, err)
 	}
@@ -75,7 +77,7 @@ func (t *storeTest) chatHouse() {
 	}
 
 	// Channels.
-	c := app.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "blue", At: now()}
+	c := chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "blue", At: now()}
 	half := c
 	half.Guest = "eve"
 	half, err = t.s.SaveChannel(t.ctx, other, half)
@@ -107,26 +109,26 @@ func (t *storeTest) chatHouse() {
 	}
 
 	// The end.
-	t.must(t.s.NoteWorkspace(t.ctx, "slack", "T1", app.ChatHealth{EventAt: now(), Calls: 3, CallsAt: now()}))
-	t.must(t.s.NoteWorkspace(t.ctx, "slack", "T1", app.ChatHealth{Error: "oops", ErrorAt: now()}))
+	t.must(t.s.NoteWorkspace(t.ctx, "slack", "T1", chat.ChatHealth{EventAt: now(), Calls: 3, CallsAt: now()}))
+	t.must(t.s.NoteWorkspace(t.ctx, "slack", "T1", chat.ChatHealth{Error: "oops", ErrorAt: now()}))
 	op := t.create("card", 1)
-	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C5", At: now()}, now().Add(-time.Hour)))
-	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", 0, app.ChatRemoved, "gone", now()))
-	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", 0, app.ChatRemoved, "gone", now()))
+	t.must(t.s.SaveCard(t.ctx, chat.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C5", At: now()}, now().Add(-time.Hour)))
+	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", 0, chat.ChatRemoved, "gone", now()))
+	t.must(t.s.EndWorkspace(t.ctx, boss, "slack", "T1", 0, chat.ChatRemoved, "gone", now()))
 	_, err = t.s.WorkspaceTokens(t.ctx, "slack", "T1")
 	t.code(err, app.ENotFound)
 	cards, err := t.s.Cards(t.ctx, "slack", 10)
 	t.must(err)
 	got, err = t.s.Workspace(t.ctx, "slack", "T1", "")
 	t.must(err)
-	if len(cards) != 0 || got.State != app.ChatRemoved || got.Why != "gone" || got.Calls != 3 || got.Error != "oops" || got.EventAt.IsZero() {
+	if len(cards) != 0 || got.State != chat.ChatRemoved || got.Why != "gone" || got.Calls != 3 || got.Error != "oops" || got.EventAt.IsZero() {
 		t.Errorf("after its end: %+v, cards %+v", got, cards)
 	}
 	// What another tenant installs then is that one's.
-	t.must(t.s.SaveWorkspace(t.ctx, other, w, app.ChatTokens{Access: "new"}, now()))
+	t.must(t.s.SaveWorkspace(t.ctx, other, w, chat.ChatTokens{Access: "new"}, now()))
 
-	t.must(t.s.NoteLink(t.ctx, app.ChatLink{Server: "s1", Kind: "slack", State: "connected", Since: now(), SeenAt: now()}))
-	t.must(t.s.NoteLink(t.ctx, app.ChatLink{Server: "s1", Kind: "slack", State: "down", Since: now(), SeenAt: now(), Error: "no"}))
+	t.must(t.s.NoteLink(t.ctx, chat.ChatLink{Server: "s1", Kind: "slack", State: "connected", Since: now(), SeenAt: now()}))
+	t.must(t.s.NoteLink(t.ctx, chat.ChatLink{Server: "s1", Kind: "slack", State: "down", Since: now(), SeenAt: now(), Error: "no"}))
 	if links, err := t.s.ChatLinks(t.ctx, "slack", now().Add(-time.Second)); err != nil || len(links) != 1 || links[0].State != "down" {
 		t.Errorf("links: %+v, %v", links, err)
 	}
@@ -145,7 +147,7 @@ func (t *storeTest) chatShown(boss, other app.Actor) {
 	}
 	mine := open("blue")
 	open(tenant) // has no channel
-	t.must(t.s.SetApprovals(t.ctx, other, app.ChatApprovals{Tenant: "blue", Kind: "slack", Team: "T1", Channel: "C1", SetBy: "eve", SetAt: now()}))
+	t.must(t.s.SetApprovals(t.ctx, other, chat.ChatApprovals{Tenant: "blue", Kind: "slack", Team: "T1", Channel: "C1", SetBy: "eve", SetAt: now()}))
 	long := now().Add(-time.Hour)
 	for range 2 {
 		t.must(t.s.OpenReviews(t.ctx, "slack", now(), long))
@@ -178,8 +180,8 @@ func (t *storeTest) chatLinks() {
 	now := t.clock.Now
 	admit := func(name, email string, role app.Role) {
 		t.Helper()
-		_, err := t.s.AdmitSubject(t.ctx, app.Subject{Provider: "idp", Label: "IdP", Issuer: "https://idp", ID: "sub-" + name, Name: name, Email: email, Grants: []app.Grant{{Tenant: "blue", Role: role}}},
-			app.Grant{Tenant: "blue", Role: role}, now())
+		_, err := t.s.AdmitSubject(t.ctx, identity.Subject{Provider: "idp", Label: "IdP", Issuer: "https://idp", ID: "sub-" + name, Name: name, Email: email, Grants: []identity.Grant{{Tenant: "blue", Role: role}}},
+			identity.Grant{Tenant: "blue", Role: role}, now())
 		t.must(err)
 	}
 	t.must(t.s.CreateTenant(t.ctx, app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, app.Tenant{Name: "blue", CreatedAt: now(), CreatedBy: "root"}, nil))
@@ -191,7 +193,7 @@ func (t *storeTest) chatLinks() {
 	who := app.Actor{Tenant: "blue", User: "chat", Role: app.RoleAdmin}
 	link := func(external, email string) bool {
 		t.Helper()
-		i := app.Identity{Kind: "slack", External: external, Label: "Slack user", Tenant: "blue", At: now()}
+		i := identity.Identity{Kind: "slack", External: external, Label: "Slack user", Tenant: "blue", At: now()}
 		linked, err := t.s.LinkByEmail(t.ctx, who, i, email, []app.Role{app.RoleSuperadmin, app.RoleAdmin})
 		t.must(err)
 		return linked

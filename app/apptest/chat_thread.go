@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 )
 
 // chatThreads: that a cluster is ready, fails or loses machines is told beneath its cards where those who read them may see it, and else
@@ -21,7 +22,7 @@ func (t *storeTest) chatThreads() {
 	long := t.clock.Now().Add(-time.Hour)
 	show := func(channel, message string) {
 		t.Helper()
-		t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: channel, Person: "U1", At: t.clock.Now()}, long))
+		t.must(t.s.SaveCard(t.ctx, chat.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: channel, Person: "U1", At: t.clock.Now()}, long))
 		list, err := t.s.Cards(t.ctx, "slack", 10)
 		t.must(err)
 		c := list[len(list)-1]
@@ -31,13 +32,13 @@ func (t *storeTest) chatThreads() {
 	}
 	told := func(want ...string) {
 		t.Helper()
-		t.must(t.s.GatherChat(t.ctx, "slack", app.ChatNoticeKinds, t.clock.Now(), long))
+		t.must(t.s.GatherChat(t.ctx, "slack", chat.ChatNoticeKinds, t.clock.Now(), long))
 		list, err := t.s.ChatTells(t.ctx, "slack", "T1", t.clock.Now(), 10)
 		t.must(err)
 		var got []string
 		for _, c := range list {
 			got = append(got, strings.TrimSpace(c.Person+" "+c.Thread)+": "+c.Notice.Title)
-			t.must(t.s.EndTell(t.ctx, c.ID, app.ChatTellTold, t.clock.Now()))
+			t.must(t.s.EndTell(t.ctx, c.ID, chat.ChatTellTold, t.clock.Now()))
 		}
 		if strings.Join(got, "; ") != strings.Join(want, "; ") {
 			t.Fatalf("told is %q, not %q", got, want)
@@ -63,7 +64,7 @@ func (t *storeTest) chatThreads() {
 
 	// A card that is not posted yet shows the end by itself.
 	op = t.create("late", 1)
-	t.must(t.s.SaveCard(t.ctx, app.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
+	t.must(t.s.SaveCard(t.ctx, chat.ChatCard{Kind: "slack", Team: "T1", Tenant: tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}, long))
 	t.drain()
 	told()
 
@@ -87,7 +88,7 @@ func (t *storeTest) chatAsks() {
 	}
 	ask := func(r app.Request, of string) {
 		t.Helper()
-		t.must(t.s.SaveAsk(t.ctx, app.ChatAsk{Kind: "slack", Team: "T1", Tenant: of, Request: r.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}))
+		t.must(t.s.SaveAsk(t.ctx, chat.ChatAsk{Kind: "slack", Team: "T1", Tenant: of, Request: r.ID, Channel: "C1", Person: "U1", At: t.clock.Now()}))
 	}
 	approve := func(r app.Request) {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // control carries out an act as ada, and fails the test where it is not taken.
@@ -70,7 +71,7 @@ func (t *storeTest) cancel() {
 	t.code(err, app.EConflict)
 	_, err = t.tryControl(op.ID, app.ControlPause, "")
 	t.code(err, app.EConflict)
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(running)}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	if !d[0].Cancel || d[0].Lost {
 		t.Fatalf("the running step is told %+v, want to stop", d[0])
@@ -80,7 +81,7 @@ func (t *storeTest) cancel() {
 		t.Fatalf("%s was begun after the cancel", next.Step.ID)
 	}
 	t.status("web-1", app.ClusterPending, app.OperationCancelling)
-	t.clock.Move(app.ClaimFor + time.Second)
+	t.clock.Move(execution.ClaimFor + time.Second)
 	_, err = t.s.SweepSteps(t.ctx, t.clock.Now())
 	t.must(err)
 	t.status("web-1", app.ClusterFailed, app.OperationCancelled)
@@ -126,7 +127,7 @@ func (t *storeTest) pause() {
 	if c := t.claim("w"); c != nil {
 		t.Fatalf("%s was handed out of a paused operation", c.Step.ID)
 	}
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w"}, []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w"}, []app.Fence{fence(running)}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	if d[0].Cancel || d[0].Lost {
 		t.Errorf("a running step of a paused operation is told %+v, want to go on", d[0])
@@ -177,7 +178,7 @@ func (t *storeTest) backOffByAWrongClock() {
 	one, two := t.claim("w1"), t.claim("w2")
 	t.fail(one, app.Retry{Again: true, After: 20 * time.Minute})
 	t.clock.Move(15 * time.Minute)
-	_, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w2"}, []app.Fence{fence(two)}, t.clock.Now(), app.ClaimFor)
+	_, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w2"}, []app.Fence{fence(two)}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	sweep(0)
 	t.fail(two, app.Retry{Again: true, After: time.Second})
@@ -197,7 +198,7 @@ func (t *storeTest) pausedThings() {
 	t.control(op.ID, app.ControlPause, "")
 	// Neither a lost claim nor a back-off that is over begins anything.
 	t.fail(one, app.Retry{Again: true, After: time.Second})
-	t.clock.Move(app.ClaimFor + time.Second)
+	t.clock.Move(execution.ClaimFor + time.Second)
 	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
 	t.must(err)
 	if n != 2 {

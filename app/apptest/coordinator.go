@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/fleet"
 )
 
 // Desk is a coordinator as a suite tries it: over which way ever, it leads to this app.
 type Desk struct {
-	App         *app.App
+	App         *appall.App
 	Provisioner string // a registration that is alive
 	// Of gives the contract as a worker of that tenant has it.
 	Of func(tenant string) app.Coordinator
@@ -29,7 +31,7 @@ func DeskCatalog() *app.Catalog {
 }
 
 // CoordinatorSuite is what every way to the coordinator passes. open gives a desk of a fresh app; its store is at hand.
-func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, app.Store)) {
+func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, appall.Store)) {
 	for _, c := range []struct {
 		name string
 		test func(*deskTest)
@@ -53,7 +55,7 @@ func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, app.Store)) {
 type deskTest struct {
 	*testing.T
 	Desk
-	store app.Store
+	store appall.Store
 	ctx   context.Context
 }
 
@@ -72,7 +74,7 @@ func (t *deskTest) code(err error, want app.Code) {
 }
 
 func (t *deskTest) worker(tenant string) (app.Coordinator, app.WorkerID) {
-	return t.Of(tenant), app.WorkerID{Tenant: tenant, Name: app.NewWorkerName(t.Provisioner)}
+	return t.Of(tenant), app.WorkerID{Tenant: tenant, Name: fleet.NewWorkerName(t.Provisioner)}
 }
 
 func (t *deskTest) cluster(tenant string, nodes int) {
@@ -241,7 +243,7 @@ func (t *deskTest) tenants() {
 		"under my tenant and my name":       {theirs, me},
 		"under the name of nobody's":        {theirs, app.WorkerID{Tenant: "t1", Name: "nobody:abcdefghij"}},
 		"without a name, under my tenant":   {theirs, app.WorkerID{Tenant: "t1"}},
-		"another worker of my own tenant":   {mine, app.WorkerID{Tenant: "t1", Name: app.NewWorkerName(t.Provisioner)}},
+		"another worker of my own tenant":   {mine, app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(t.Provisioner)}},
 		"under no tenant, with my own name": {mine, app.WorkerID{Name: me.Name}},
 	} {
 		if all, err := who.c.Claim(t.ctx, who.w, 10); err == nil && len(all) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
@@ -32,11 +33,11 @@ func (t *deskTest) rounds() {
 		as = answer.Next
 	}
 	stranger, x := t.worker("t2")
-	got := make(chan *app.HealthRound, 2)
+	got := make(chan *execution.HealthRound, 2)
 	ctx, cancel := context.WithTimeout(t.ctx, hangs)
 	defer cancel()
 	wait := func(c app.Coordinator, w app.WorkerID) {
-		r, err := c.(app.HealthKeeper).AwaitRound(ctx, w)
+		r, err := c.(execution.HealthKeeper).AwaitRound(ctx, w)
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}
@@ -44,7 +45,7 @@ func (t *deskTest) rounds() {
 	}
 	go wait(c, w)
 	go wait(stranger, x)
-	var r *app.HealthRound
+	var r *execution.HealthRound
 	for r == nil && ctx.Err() == nil {
 		if _, err := t.App.RingRounds(t.ctx); err != nil {
 			t.Fatal(err)
@@ -57,15 +58,15 @@ func (t *deskTest) rounds() {
 	if r == nil || r.Tenant != "t1" || len(r.Nodes) != 1 || len(r.SSHKey) == 0 || r.Within < time.Minute {
 		t.Fatalf("round: %+v", r)
 	}
-	want := []app.RoundCheck{{Service: "b", Check: &app.HealthCheck{HTTP: &app.HTTPHealth{Port: "8080"}, Failures: 1}}}
+	want := []execution.RoundCheck{{Service: "b", Check: &app.HealthCheck{HTTP: &app.HTTPHealth{Port: "8080"}, Failures: 1}}}
 	if !reflect.DeepEqual(r.Nodes[0].Checks, want) {
 		t.Errorf("checks: %+v, want %+v", r.Nodes[0].Checks, want)
 	}
 	report := app.RoundReport{Cluster: r.Cluster, Round: r.Round, Findings: []app.NodeFinding{{Node: "n1", Wrong: map[string]string{"b": "no answer"}}}}
-	t.code(stranger.(app.HealthKeeper).ReportRound(t.ctx, x, report), app.ENotFound)
-	t.code(stranger.(app.HealthKeeper).ReportRound(t.ctx, app.WorkerID{Tenant: "t1", Name: w.Name}, report), app.EForbidden)
-	t.must(c.(app.HealthKeeper).ReportRound(t.ctx, w, report))
-	t.code(c.(app.HealthKeeper).ReportRound(t.ctx, w, report), app.EStale)
+	t.code(stranger.(execution.HealthKeeper).ReportRound(t.ctx, x, report), app.ENotFound)
+	t.code(stranger.(execution.HealthKeeper).ReportRound(t.ctx, app.WorkerID{Tenant: "t1", Name: w.Name}, report), app.EForbidden)
+	t.must(c.(execution.HealthKeeper).ReportRound(t.ctx, w, report))
+	t.code(c.(execution.HealthKeeper).ReportRound(t.ctx, w, report), app.EStale)
 	h, err := t.store.ClusterHealth(t.ctx, "t1", r.Cluster)
 	t.must(err)
 	if h.State != app.HealthSick || h.Reason != "n1 is sick: b: no answer." {

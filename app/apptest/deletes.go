@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 func (t *storeTest) deleteDuringCreate() {
@@ -18,7 +19,7 @@ func (t *storeTest) deleteDuringCreate() {
 	if c := t.claim("w"); c != nil {
 		t.Fatalf("%s was handed out of a cancelled operation", c.Step.ID)
 	}
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w"}, []app.Fence{fence(running)}, t.clock.Now(), app.ClaimFor)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w"}, []app.Fence{fence(running)}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	if !d[0].Cancel {
 		t.Error("the running step is not told to stop")

@@ -5,12 +5,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/identity"
 )
 
 // manyDevices has a few addresses begin as many sign-ins of programs as they can.
 func (t *storeTest) manyDevices() {
-	a := app.New(app.Deps{Store: t.s, Now: t.clock.Now})
-	start := func(from string) (app.DeviceCodes, error) { return a.StartDevice(t.ctx, "a host", "muster", from, nil) }
+	a := all.New(all.Deps{Store: t.s, Now: t.clock.Now})
+	start := func(from string) (identity.DeviceCodes, error) {
+		return a.StartDevice(t.ctx, "a host", "muster", from, nil)
+	}
 	mine, err := start("192.0.2.7")
 	t.must(err)
 	t.clock.Move(time.Second)
@@ -27,7 +31,7 @@ func (t *storeTest) manyDevices() {
 	}
 	late, err := start("192.0.2.8")
 	t.must(err)
-	for name, c := range map[string]app.DeviceCodes{"the first": mine, "the last": late} {
+	for name, c := range map[string]identity.DeviceCodes{"the first": mine, "the last": late} {
 		_, _, err := a.PollDevice(t.ctx, c.Device)
 		t.reason(err, app.EConflict, "authorization_pending")
 		if t.Failed() {

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // noRoom ends the attempt of a create for which there is no room, with other hardware to fall back to, and gives the next step of the node.
 func (t *moneyTest) noRoom(c *app.ClaimedStep, list ...app.HardwareFallback) *app.ClaimedStep {
 	t.Helper()
 	next, err := t.end(c.Step.Worker, app.Finish{Fence: fence(c), Now: t.clock.Now(), Err: &app.Error{Code: app.ECapacity, Message: "it is full"}, Fallbacks: list,
-		ClaimFor: app.ClaimFor})
+		ClaimFor: execution.ClaimFor})
 	t.must(err)
 	return next
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/operation"
+	"muster/app/webhook"
 )
 
 // shortOfOne makes a cluster "web-1" of three nodes, of which n3 does not come, that says what is to happen then.
@@ -87,7 +90,7 @@ func (t *storeTest) goesOn() {
 	t.goOnsDue()
 	_, err = t.goOn(of) // another server's, a moment later
 	t.code(err, app.EConflict)
-	if judged, err := t.s.JudgeGoOn(t.ctx, app.GoOnJudgement{Operation: of, Why: "Too late.", Now: t.clock.Now()}); err != nil || judged {
+	if judged, err := t.s.JudgeGoOn(t.ctx, operation.GoOnJudgement{Operation: of, Why: "Too late.", Now: t.clock.Now()}); err != nil || judged {
 		t.Errorf("what is gone on with was judged: %v, %v", judged, err)
 	}
 	t.reservedIs(3, 0.25) // until it is given back
@@ -109,7 +112,7 @@ func (t *storeTest) judgesGoOn() {
 	of := t.shortOfOne(app.FailureGoOn)
 	judge := func(o app.Operation, want bool) {
 		t.Helper()
-		if judged, err := t.s.JudgeGoOn(t.ctx, app.GoOnJudgement{Operation: o, Why: "No room.", Now: t.clock.Now()}); err != nil || judged != want {
+		if judged, err := t.s.JudgeGoOn(t.ctx, operation.GoOnJudgement{Operation: o, Why: "No room.", Now: t.clock.Now()}); err != nil || judged != want {
 			t.Fatalf("judged: %v, %v; want %v", judged, err, want)
 		}
 	}
@@ -143,7 +146,7 @@ func (t *storeTest) goesOnOrBack() {
 	if due, err := t.s.RollBacksDue(t.ctx, 10); err != nil || len(due) != 0 {
 		t.Fatalf("to be rolled back before it is judged: %+v, %v", due, err)
 	}
-	judged, err := t.s.JudgeGoOn(t.ctx, app.GoOnJudgement{Operation: of, Why: "No room.", Now: t.clock.Now()})
+	judged, err := t.s.JudgeGoOn(t.ctx, operation.GoOnJudgement{Operation: of, Why: "No room.", Now: t.clock.Now()})
 	if err != nil || !judged {
 		t.Fatalf("judged: %v, %v", judged, err)
 	}
@@ -157,7 +160,7 @@ func (t *storeTest) goesOnOrBack() {
 
 // hookVetoesGoOn: a go-on that a hook which names it does not let happen leaves all as it was, and is not begun by itself again.
 func (t *storeTest) hookVetoesGoOn() {
-	t.lifecycle("cmdb", app.HookBefore, func(c *app.HookChange) { c.Operations = &[]app.OperationKind{app.OperationGoOn} })
+	t.lifecycle("cmdb", app.HookBefore, func(c *webhook.HookChange) { c.Operations = &[]app.OperationKind{app.OperationGoOn} })
 	of := t.shortOfOne(app.FailureGoOn)
 	op, err := t.goOn(of)
 	t.must(err)
@@ -192,7 +195,7 @@ func (t *storeTest) topsUp() {
 			t.Fatalf("due are %+v, want %d", list, want)
 		}
 	}
-	first := t.clock.Now().Add(app.TopUpGap(0))
+	first := t.clock.Now().Add(operation.TopUpGap(0))
 	if u := row(); u.Wanted != 3 || u.Off || !u.NextAt.Equal(first) || u.Tries != 0 {
 		t.Fatalf("the cluster lacks %+v", u)
 	}
@@ -202,7 +205,7 @@ func (t *storeTest) topsUp() {
 	due(first.Add(-time.Second), 0)
 	due(first, 1)
 	due(first.Add(-24*time.Hour), 1) // the clock was set back
-	t.clock.Move(app.TopUpGap(0))
+	t.clock.Move(operation.TopUpGap(0))
 	note := app.TopUpNote{Tenant: tenant, Cluster: "web-1", Now: t.clock.Now(), Due: first.Add(time.Second), NextAt: first.Add(time.Hour), Tries: 1, Note: "no room",
 		Tell: &app.Notice{At: t.clock.Now(), Tenant: tenant, Kind: app.NoticeCluster, Cluster: "web-1", Users: []string{"ada"}, Title: "no room"}}
 	for _, want := range []bool{false, true, false} { // read too early, just now, and by a server that was slower
@@ -224,7 +227,7 @@ func (t *storeTest) topsUp() {
 		t.Errorf("off is %+v", u)
 	}
 	t.must(set(app.TopUpOrder{}))
-	if u := row(); u.Off || !u.NextAt.Equal(t.clock.Now().Add(app.TopUpGap(0))) {
+	if u := row(); u.Off || !u.NextAt.Equal(t.clock.Now().Add(operation.TopUpGap(0))) {
 		t.Errorf("on again is %+v", u)
 	}
 	t.must(set(app.TopUpOrder{Now: true}))
@@ -251,13 +254,13 @@ func (t *storeTest) topsUp() {
 	t.refused(set(app.TopUpOrder{Now: true}), "cluster_pending")
 	due(t.clock.Now().Add(24*time.Hour), 0)
 	t.carryOut("n3.create")
-	if u := row(); u.Note == "" || !u.NextAt.Equal(t.clock.Now().Add(app.TopUpGap(1))) {
+	if u := row(); u.Note == "" || !u.NextAt.Equal(t.clock.Now().Add(operation.TopUpGap(1))) {
 		t.Errorf("after a top-up that failed: %+v", u)
 	}
 	_, err = t.undo("web-1", back, "n3.delete")
 	t.must(err)
 	t.carryOut("")
-	due(t.clock.Now().Add(app.TopUpGap(1)), 1)
+	due(t.clock.Now().Add(operation.TopUpGap(1)), 1)
 	grow("once more")
 	t.carryOut("")
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready")
@@ -316,7 +319,7 @@ func (t *storeTest) unfinished() {
 		t.must(err)
 		got, err := t.s.Unfinished(t.ctx, tenant, of.ID)
 		t.must(err)
-		for _, u := range []app.Unfinished{app.UnfinishedOf(steps, nodes), got} {
+		for _, u := range []app.Unfinished{cluster.UnfinishedOf(steps, nodes), got} {
 			if len(u.Failures) != u.Failed || u.Failed > 0 && u.Failures[0].ID != "n3.create" {
 				t.Errorf("the failures are %+v", u.Failures)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // home: what somebody has, what needs a look first, and nothing of others.
@@ -38,7 +39,7 @@ func (t *storeTest) home() {
 		n.At, n.Tenant, n.Kind = at, tenant, app.NoticeLease
 		t.must(t.s.Notify(t.ctx, n))
 	}
-	q := app.HomeQuery{Tenant: tenant, Owner: "ada", Clusters: 7, EndsBy: at.Add(72 * time.Hour), Leases: 5, Notices: 5, AmongNotices: 3,
+	q := cluster.HomeQuery{Tenant: tenant, Owner: "ada", Clusters: 7, EndsBy: at.Add(72 * time.Hour), Leases: 5, Notices: 5, AmongNotices: 3,
 		Reader: app.NoticeReader{User: "ada", Groups: []string{"data"}}}
 	h, err := t.s.Home(t.ctx, q)
 	t.must(err)

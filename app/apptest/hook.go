@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 var hookAdmin = app.Actor{Tenant: tenant, User: "root", Role: app.RoleAdmin}
 
-func (t *storeTest) hook(name string, change ...func(*app.HookChange)) app.Hook {
+func (t *storeTest) hook(name string, change ...func(*webhook.HookChange)) app.Hook {
 	t.Helper()
-	c := app.HookChange{Name: name, URL: "https://hooks.example.com/a-long-secret-in-the-path", Shown: "https://hooks.example.com/…",
+	c := webhook.HookChange{Name: name, URL: "https://hooks.example.com/a-long-secret-in-the-path", Shown: "https://hooks.example.com/…",
 		New: []byte(strings.Repeat("n", 32))}
 	for _, f := range change {
 		f(&c)
@@ -76,13 +77,13 @@ func (t *storeTest) wantDue(holder, want string) []app.DueDelivery {
 // hooks: made, changed and deleted; the secret is kept, turned over, and never told.
 func (t *storeTest) hooks() {
 	kinds := []app.NoticeKind{app.NoticeLease}
-	h := t.hook("chat", func(c *app.HookChange) { c.Kinds = &kinds })
+	h := t.hook("chat", func(c *webhook.HookChange) { c.Kinds = &kinds })
 	if h.State != app.HookActive || h.URL != "https://hooks.example.com/…" || h.CreatedBy != "root" || fmt.Sprint(h.Kinds) != "[lease]" || h.Format != app.HookMuster {
 		t.Fatalf("the hook is %+v", h)
 	}
-	_, _, err := t.s.SaveHook(t.ctx, hookAdmin, app.HookChange{Name: "none"}, t.clock.Now())
+	_, _, err := t.s.SaveHook(t.ctx, hookAdmin, webhook.HookChange{Name: "none"}, t.clock.Now())
 	t.code(err, app.EInvalid)
-	_, _, err = t.s.SaveHook(t.ctx, hookAdmin, app.HookChange{Name: "chat", Format: app.HookMail}, t.clock.Now())
+	_, _, err = t.s.SaveHook(t.ctx, hookAdmin, webhook.HookChange{Name: "chat", Format: app.HookMail}, t.clock.Now())
 	t.code(err, app.EInvalid) // nobody to send it to
 	_, err = t.s.Hook(t.ctx, "t2", "chat")
 	t.code(err, app.ENotFound)
@@ -93,7 +94,7 @@ func (t *storeTest) hooks() {
 		t.Fatalf("claimed with %q and %d secrets", d.URL, len(d.Secrets))
 	}
 	t.must(t.ended("a", d, "", 0))
-	t.hook("chat", func(c *app.HookChange) { c.URL, c.Secret = "", []byte(strings.Repeat("x", 24)) })
+	t.hook("chat", func(c *webhook.HookChange) { c.URL, c.Secret = "", []byte(strings.Repeat("x", 24)) })
 	t.tell(app.NoticeLease, "two")
 	d = t.wantDue("a", "chat:two")[0]
 	if len(d.Secrets) != 2 || d.Secrets[0][0] != 'x' || d.Secrets[1][0] != 'n' {
@@ -117,10 +118,10 @@ func (t *storeTest) hooks() {
 	}
 	_, err = t.s.HookDelivery(t.ctx, "t2", "chat", d.ID)
 	t.code(err, app.ENotFound)
-	for i := range app.MaxHooks - 1 {
+	for i := range webhook.MaxHooks - 1 {
 		t.hook(fmt.Sprintf("h%02d", i))
 	}
-	_, _, err = t.s.SaveHook(t.ctx, hookAdmin, app.HookChange{Name: "more", URL: "https://x"}, t.clock.Now())
+	_, _, err = t.s.SaveHook(t.ctx, hookAdmin, webhook.HookChange{Name: "more", URL: "https://x"}, t.clock.Now())
 	t.code(err, app.ETooLarge)
 	t.must(t.s.DeleteHook(t.ctx, hookAdmin, "chat", t.clock.Now()))
 	t.code(t.s.DeleteHook(t.ctx, hookAdmin, "chat", t.clock.Now()), app.ENotFound)
@@ -211,7 +212,7 @@ func (t *storeTest) hookStops() {
 		t.Fatalf("after a test the hook is %s (%v)", h.State, err)
 	}
 	on, off := true, false
-	if h = t.hook("a", func(c *app.HookChange) { c.URL, c.Enabled = "", &on }); h.State != app.HookActive || h.Failures != 0 {
+	if h = t.hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on }); h.State != app.HookActive || h.Failures != 0 {
 		t.Fatalf("switched on again it is %+v", h)
 	}
 	t.wantDue("x", "") // what was missed is not sent late
@@ -222,7 +223,7 @@ func (t *storeTest) hookStops() {
 	if h, err = t.s.Hook(t.ctx, tenant, "a"); err != nil || h.State != app.HookStopped || h.Why != "It is gone." || h.Waiting != 0 {
 		t.Fatalf("after 410 the hook is %+v (%v)", h, err)
 	}
-	t.hook("a", func(c *app.HookChange) { c.URL, c.Enabled = "", &on })
+	t.hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on })
 	list, err := t.s.HookDeliveries(t.ctx, tenant, "a", 0, 1)
 	t.must(err)
 	if list[0].Title != "and again" || list[0].State != app.DeliveryFailed || list[0].Code != app.ECancelled {
@@ -234,7 +235,7 @@ func (t *storeTest) hookStops() {
 	_, err = t.s.Redeliver(t.ctx, hookAdmin, "a", list[0].ID, t.clock.Now())
 	t.code(err, app.EConflict)
 	d = t.wantDue("x", "a:and again")[0]
-	if h = t.hook("a", func(c *app.HookChange) { c.URL, c.Enabled = "", &off }); h.State != app.HookOff {
+	if h = t.hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off }); h.State != app.HookOff {
 		t.Fatalf("switched off it is %s", h.State)
 	}
 	t.must(t.ended("x", d, "", 0)) // it was under way already

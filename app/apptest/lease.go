@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/operation"
 )
 
 // undoing plans deletes only.
@@ -16,8 +18,8 @@ type undoing struct{}
 func (undoing) Plan(r app.PlanRequest) (app.Plan, error) { return Remove(len(r.Nodes)), nil }
 
 // muster is the use cases on top of a server's store.
-func (t *moneyTest) muster(s app.Store) *app.App {
-	return app.New(app.Deps{Store: s, Planner: undoing{}, Now: t.clock.Now, Catalog: app.NewCatalog})
+func (t *moneyTest) muster(s appall.Store) *appall.App {
+	return appall.New(appall.Deps{Store: s, Planner: undoing{}, Now: t.clock.Now, Catalog: app.NewCatalog})
 }
 
 // leased makes a cluster of ada with the rules of a template.
@@ -243,7 +245,7 @@ func (t *moneyTest) extendsAtOnce() {
 func (t *moneyTest) outlook() {
 	a := t.muster(t.s)
 	t.leased("web", app.Lease{}, time.Hour)
-	find := func(kind app.LeaseObstacleKind, words string, stops bool) {
+	find := func(kind operation.LeaseObstacleKind, words string, stops bool) {
 		t.Helper()
 		o, err := a.LeaseOutlook(t.ctx, ada, "web")
 		t.must(err)
@@ -254,27 +256,27 @@ func (t *moneyTest) outlook() {
 		}
 		t.Errorf("no obstacle %s with %q: %+v", kind, words, o.Obstacles)
 	}
-	find(app.ObstacleOperation, "create is running. At the end of the lease its running steps are told to stop", false)
-	find(app.ObstacleProvider, `"cloud" is not in the catalog`, true)
+	find(operation.ObstacleOperation, "create is running. At the end of the lease its running steps are told to stop", false)
+	find(operation.ObstacleProvider, `"cloud" is not in the catalog`, true)
 	ops, err := t.s.Operations(t.ctx, tenant, "web-1")
 	t.must(err)
 	_, err = t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: ops[0].ID, Act: app.ControlPause, Who: "ada", Now: t.clock.Now()})
 	t.must(err)
-	find(app.ObstacleOperation, "create is paused", false)
+	find(operation.ObstacleOperation, "create is paused", false)
 	held, err := t.s.HoldAccount(t.ctx, "cloud", "me", t.clock.Now(), time.Minute)
 	t.must(err)
 	if !held {
 		t.Fatal("the account is not to be had")
 	}
 	t.must(t.s.EndPass(t.ctx, "me", app.Account{Provider: "cloud", EndedAt: t.clock.Now(), Error: "no route to host"}))
-	find(app.ObstacleAccount, "no route to host.", false)
+	find(operation.ObstacleAccount, "no route to host.", false)
 	t.clock.Move(2 * time.Hour)
 	_, err = a.Expire(t.ctx)
 	t.must(err)
 	for c := t.claim("w"); c != nil; c = t.claim("w") {
 		t.fail(c, app.Retry{})
 	}
-	find(app.ObstacleDeleteFailed, "It is tried again by itself", false)
+	find(operation.ObstacleDeleteFailed, "It is tried again by itself", false)
 	o, err := a.LeaseOutlook(t.ctx, ada, "web")
 	t.must(err)
 	if !o.Over || !o.Deleting || o.Offer.Refusal == "" {

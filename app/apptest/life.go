@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/identity"
 )
 
 // renames: a name is as good as one at a create, and the id stays.
@@ -14,12 +16,12 @@ func (t *storeTest) renames() {
 	at := t.clock.Now()
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Via: app.ViaAPI}
 	rename := func(cluster, name string) error {
-		return t.s.RenameCluster(t.ctx, app.ClusterRename{Tenant: tenant, Cluster: cluster, Name: name, Who: who, Now: at})
+		return t.s.RenameCluster(t.ctx, appcluster.ClusterRename{Tenant: tenant, Cluster: cluster, Name: name, Who: who, Now: at})
 	}
 	t.code(rename("web-1", "db"), app.EConflict)
 	t.code(rename("web-1", "db-1"), app.EConflict)
 	t.code(rename("nothing-1", "x"), app.ENotFound)
-	t.code(t.s.RenameCluster(t.ctx, app.ClusterRename{Tenant: "t2", Cluster: "web-1", Name: "x", Who: who, Now: at}), app.ENotFound)
+	t.code(t.s.RenameCluster(t.ctx, appcluster.ClusterRename{Tenant: "t2", Cluster: "web-1", Name: "x", Who: who, Now: at}), app.ENotFound)
 	_, err := t.s.KeepRequest(t.ctx, app.NewRequest{Who: who, Kept: &app.Kept{}, Request: app.Request{Tenant: tenant, Kind: app.OperationCreate,
 		Requester: "eve", Owner: "eve", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "asked"}, AskedAt: at, ExpiresAt: at.Add(time.Hour)}})
 	t.must(err)
@@ -54,14 +56,14 @@ func (t *moneyTest) transfers() {
 		}
 		t.must(t.s.CreateUser(t.ctx, u))
 	}
-	_, err := t.s.ChangeUser(t.ctx, boss, "out", app.UserChange{Disabled: &yes}, at)
+	_, err := t.s.ChangeUser(t.ctx, boss, "out", identity.UserChange{Disabled: &yes}, at)
 	t.must(err)
-	_, err = t.s.SaveGroup(t.ctx, boss, app.GroupChange{Name: "data", Add: []string{"bob"}}, at)
+	_, err = t.s.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "data", Add: []string{"bob"}}, at)
 	t.must(err)
 	_, err = t.ask(t.s, "web", "ada", 4, "web")
 	t.must(err)
 	give := func(from, to string) error {
-		return t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "web-1", From: from, To: to, Who: boss, Now: at})
+		return t.s.TransferCluster(t.ctx, appcluster.ClusterTransfer{Tenant: tenant, Cluster: "web-1", From: from, To: to, Who: boss, Now: at})
 	}
 	t.code(give("ada", "nobody"), app.EInvalid)
 	t.code(give("ada", "out"), app.EConflict)

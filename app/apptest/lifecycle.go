@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // lifecycle makes a hook that has its turn at a time of operations.
-func (t *storeTest) lifecycle(name string, when app.HookPhase, change ...func(*app.HookChange)) {
+func (t *storeTest) lifecycle(name string, when app.HookPhase, change ...func(*webhook.HookChange)) {
 	t.Helper()
-	t.hook(name, append([]func(*app.HookChange){func(c *app.HookChange) { c.When = when }}, change...)...)
+	t.hook(name, append([]func(*webhook.HookChange){func(c *webhook.HookChange) { c.When = when }}, change...)...)
 }
 
 // news claims what hooks are to be told, by hook and title.
@@ -49,7 +50,7 @@ func (t *storeTest) settle(wantNext time.Time) {
 // hookHolds: an operation waits for the answers of all hooks before it without holding a worker, and goes on when they are there.
 func (t *storeTest) hookHolds() {
 	t.lifecycle("cmdb", app.HookBefore)
-	t.lifecycle("slow", app.HookBefore, func(c *app.HookChange) {
+	t.lifecycle("slow", app.HookBefore, func(c *webhook.HookChange) {
 		d, kinds := 10*time.Minute, []app.OperationKind{app.OperationCreate}
 		c.Timeout, c.Operations = &d, &kinds
 	})
@@ -156,8 +157,8 @@ func (t *storeTest) hookVetoes() {
 
 // hookSilence: a hook that does not answer in time holds up nothing for longer; what becomes of it then, it says itself.
 func (t *storeTest) hookSilence() {
-	t.lifecycle("strict", app.HookBefore, func(c *app.HookChange) { kinds := []app.OperationKind{app.OperationStart}; c.Operations = &kinds })
-	t.lifecycle("lenient", app.HookBefore, func(c *app.HookChange) {
+	t.lifecycle("strict", app.HookBefore, func(c *webhook.HookChange) { kinds := []app.OperationKind{app.OperationStart}; c.Operations = &kinds })
+	t.lifecycle("lenient", app.HookBefore, func(c *webhook.HookChange) {
 		kinds := []app.OperationKind{app.OperationStop}
 		c.Operations, c.OnTimeout = &kinds, app.HookGoOn
 	})
@@ -198,13 +199,13 @@ func (t *storeTest) hookSilence() {
 	// Who switches a hook off lets go on what waits for it.
 	start = t.submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	off := false
-	t.hook("strict", func(c *app.HookChange) { c.URL, c.Enabled = "", &off })
+	t.hook("strict", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off })
 	if o := t.operation("web-1", start.ID); o.Status != app.OperationRunning {
 		t.Fatalf("after the hook was switched off the start is %s", o.Status)
 	}
 	t.drain()
 	on := true
-	t.hook("strict", func(c *app.HookChange) { c.URL, c.Enabled = "", &on })
+	t.hook("strict", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on })
 	start = t.submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	t.must(t.s.DeleteHook(t.ctx, hookAdmin, "strict", t.clock.Now()))
 	if o := t.operation("web-1", start.ID); o.Status != app.OperationRunning {
@@ -312,20 +313,20 @@ func (t *storeTest) hookScripts() {
 	}
 	_, err = t.s.OperationHooks(t.ctx, "t2", op.ID)
 	t.code(err, app.ENotFound)
-	for what, change := range map[string]func(*app.HookChange){
-		"a script and an address":  func(c *app.HookChange) { c.When, c.Script = app.HookBefore, "true" },
-		"a script after a failure": func(c *app.HookChange) { c.URL, c.Shown, c.When, c.Script = "", "", app.HookFailure, "true" },
-		"chat's format":            func(c *app.HookChange) { c.When, c.Format = app.HookAfter, app.HookSlack },
-		"Coopr's for notices":      func(c *app.HookChange) { c.Format = app.HookCoopr },
-		"a choice without a time":  func(c *app.HookChange) { c.OnTimeout = app.HookGoOn },
+	for what, change := range map[string]func(*webhook.HookChange){
+		"a script and an address":  func(c *webhook.HookChange) { c.When, c.Script = app.HookBefore, "true" },
+		"a script after a failure": func(c *webhook.HookChange) { c.URL, c.Shown, c.When, c.Script = "", "", app.HookFailure, "true" },
+		"chat's format":            func(c *webhook.HookChange) { c.When, c.Format = app.HookAfter, app.HookSlack },
+		"Coopr's for notices":      func(c *webhook.HookChange) { c.Format = app.HookCoopr },
+		"a choice without a time":  func(c *webhook.HookChange) { c.OnTimeout = app.HookGoOn },
 	} {
-		c := app.HookChange{Name: "wrong", URL: "https://hooks.example.com/", Shown: "https://hooks.example.com/", New: []byte(strings.Repeat("n", 32))}
+		c := webhook.HookChange{Name: "wrong", URL: "https://hooks.example.com/", Shown: "https://hooks.example.com/", New: []byte(strings.Repeat("n", 32))}
 		change(&c)
 		if _, _, err := t.s.SaveHook(t.ctx, hookAdmin, c, t.clock.Now()); app.CodeOf(err) != app.EInvalid {
 			t.Fatalf("%s was taken: %v", what, err)
 		}
 	}
-	t.hook("run", func(c *app.HookChange) {
+	t.hook("run", func(c *webhook.HookChange) {
 		d := time.Minute
 		c.URL, c.Shown, c.When, c.Script, c.Timeout, c.Services = "", "", app.HookBefore, "true", &d, &[]string{"a"}
 	})

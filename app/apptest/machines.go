@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
 )
 
 const cloud = "cloud" // the provider of every cluster of the suite
@@ -45,7 +47,7 @@ func (t *storeTest) asked() {
 		t.fails(c, true)
 	}
 	c = t.claim("w")
-	t.clock.Move(2 * app.ClaimFor)
+	t.clock.Move(2 * execution.ClaimFor)
 	_, err := t.s.SweepSteps(t.ctx, t.clock.Now())
 	t.must(err)
 	if c = t.claim("w2"); c == nil || c.Unasked {
@@ -61,8 +63,8 @@ func (t *storeTest) receipts() {
 	t.create("web", 1)
 	c := t.claim("w")
 	made := t.clock.Now().Add(-time.Second)
-	seen := []app.Seen{{Kind: app.ResourceMachine, ID: "m-n1", Zone: "a", Price: 0.5, MadeAt: made},
-		{Kind: app.ResourceMachine, ID: "twin", Price: 0.5, Gone: true}}
+	seen := []app.Seen{{Kind: fleet.ResourceMachine, ID: "m-n1", Zone: "a", Price: 0.5, MadeAt: made},
+		{Kind: fleet.ResourceMachine, ID: "twin", Price: 0.5, Gone: true}}
 	_, err := t.end("w", app.Finish{Fence: fence(c), Now: t.clock.Now(), Seen: seen,
 		Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-n1"}}})
 	t.must(err)
@@ -95,7 +97,7 @@ func (t *storeTest) receipts() {
 	if p, err := t.s.Proof(t.ctx, tenant, "web-1"); err != nil || !p.At.IsZero() || p.How != "no answer" || !p.CheckedAt.Equal(t.clock.Now()) {
 		t.Fatalf("no proof yet: %+v (%v)", p, err)
 	}
-	t.must(t.s.NoteResources(t.ctx, cloud, c.Intent, t.clock.Now(), []app.Seen{{Kind: app.ResourceMachine, ID: "late"}}))
+	t.must(t.s.NoteResources(t.ctx, cloud, c.Intent, t.clock.Now(), []app.Seen{{Kind: fleet.ResourceMachine, ID: "late"}}))
 	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{At: t.clock.Now(), How: "a list"}, t.clock.Now()))
 	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{How: "too late"}, t.clock.Now()))
 	p, err := t.s.Proof(t.ctx, tenant, "web-1")
@@ -131,10 +133,10 @@ func (t *storeTest) orphans() {
 	first := see("a", "b")
 	list := see("a", "b")
 	if len(first) != 2 || len(list) != 2 || list[0].Sightings != 2 || !list[0].FirstSeen.Equal(first[0].FirstSeen) || !list[0].LastSeen.Equal(t.clock.Now()) ||
-		list[0].Price != 0.5 || list[0].ID != app.OrphanID(cloud, list[0].Machine) {
+		list[0].Price != 0.5 || list[0].ID != fleet.OrphanID(cloud, list[0].Machine) {
 		t.Fatalf("seen twice: %+v", list)
 	}
-	id := app.OrphanID(cloud, "a")
+	id := fleet.OrphanID(cloud, "a")
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin}
 	_, err := t.s.DecideOrphan(t.ctx, "other", id, app.DecideDelete, who, t.clock.Now())
 	t.code(err, app.ENotFound)
@@ -170,7 +172,7 @@ func (t *storeTest) orphans() {
 	if m, err := t.s.OrphanMode(t.ctx); err != nil || m != app.OrphansDelete {
 		t.Fatalf("mode %q (%v)", m, err)
 	}
-	for _, m := range app.OrphanModes {
+	for _, m := range fleet.OrphanModes {
 		t.must(t.s.SetOrphanMode(t.ctx, m, who, t.clock.Now()))
 	}
 	t.must(t.s.SetOrphanMode(t.ctx, app.OrphansReport, who, t.clock.Now()))

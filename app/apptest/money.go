@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/fleet"
+	"muster/app/policy"
 )
 
 // MoneySuite is what every store keeps of quotas, leases and metering. open gives the servers of a fresh database: one, or
 // several that share it.
-func MoneySuite(t *testing.T, open func(t *testing.T) []app.Store) {
+func MoneySuite(t *testing.T, open func(t *testing.T) []appall.Store) {
 	for _, c := range []struct {
 		name string
 		test func(*moneyTest)
@@ -52,7 +55,7 @@ func MoneySuite(t *testing.T, open func(t *testing.T) []app.Store) {
 
 type moneyTest struct {
 	storeTest
-	servers []app.Store
+	servers []appall.Store
 	made    atomic.Int64
 }
 
@@ -60,15 +63,15 @@ var boss = app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin}
 
 func (t *moneyTest) limit(scope app.QuotaScope, name string, m app.Measure, limit float64) {
 	t.Helper()
-	t.must(t.s.SetQuota(t.ctx, boss, app.Quota{Scope: scope, Name: name, Limits: app.Limits{}.With(m, limit), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
+	t.must(t.s.SetQuota(t.ctx, boss, policy.Quota{Scope: scope, Name: name, Limits: policy.Limits{}.With(m, limit), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
 }
 
 // ask makes a cluster of an owner who is in groups, with 2 cores and 0.5 an hour for each node, for a day.
-func (t *moneyTest) ask(s app.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
+func (t *moneyTest) ask(s appall.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
 	n := NewCluster(tenant, name, nodes, t.clock.Now(), Chain(nodes))
 	n.Cluster.Owner, n.Cluster.CostPerHour, n.Cluster.ExpiresAt = owner, 0.5*float64(nodes), t.clock.Now().Add(24*time.Hour)
 	n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: 2}}
-	n.Reservation = app.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, groups)
+	n.Reservation = policy.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, groups)
 	return s.CreateCluster(t.ctx, n)
 }
 
@@ -176,7 +179,7 @@ func (t *moneyTest) budget() {
 	used(47)
 	for i := 1; i <= 4; i++ {
 		t.must(t.s.NoteResources(t.ctx, "cloud", fmt.Sprintf("%s-a-n%d", tenant, i), t.clock.Now(),
-			[]app.Seen{{Kind: app.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.clock.Now()}}))
+			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.clock.Now()}}))
 	}
 	t.clock.Move(6 * time.Hour)
 	used(12 + 2*17.5)
@@ -288,7 +291,7 @@ func (t *moneyTest) told() {
 	notices(eighty)
 	// Machines that outlive their lease are found by looking.
 	for i := 1; i <= 6; i++ {
-		t.must(t.s.NoteResources(t.ctx, "cloud", fmt.Sprintf("%s-a-n%d", tenant, i), t.clock.Now(), []app.Seen{{Kind: app.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.clock.Now()}}))
+		t.must(t.s.NoteResources(t.ctx, "cloud", fmt.Sprintf("%s-a-n%d", tenant, i), t.clock.Now(), []app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.clock.Now()}}))
 	}
 	t.clock.Move(40 * time.Hour)
 	n, err := t.s.TellBudgets(t.ctx, t.clock.Now())

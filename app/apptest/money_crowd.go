@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // watch looks at a moment of the database again and again, and tells when a limit does not hold.
@@ -171,7 +172,7 @@ func (t *moneyTest) storm() {
 						break
 					}
 				case 3: // some work, part of which fails
-					cs, err := s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor, Most: 8})
+					cs, err := s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: execution.ClaimFor, Most: 8})
 					if err != nil {
 						t.Error(err)
 					}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 )
 
@@ -85,13 +86,13 @@ func (o *oracle) create() {
 
 // answer says something to what is, or was, asked.
 func (o *oracle) answer() {
-	all, err := o.s.Questions(o.ctx, o.tenant, app.QuestionFilter{All: true, Limit: 100})
+	all, err := o.s.Questions(o.ctx, o.tenant, execution.QuestionFilter{All: true, Limit: 100})
 	o.must(err)
 	if len(all) == 0 {
 		return
 	}
 	q := all[o.r.IntN(len(all))]
-	n := app.NewAnswer{Tenant: o.tenant, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Who: app.Actor{Tenant: o.tenant, User: "ada"}, Now: o.clock.Now(),
+	n := execution.NewAnswer{Tenant: o.tenant, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Who: app.Actor{Tenant: o.tenant, User: "ada"}, Now: o.clock.Now(),
 		Refuse: []string{"", "", "no"}[o.r.IntN(3)]}
 	o.last = fmt.Sprintf("answer %+v", n)
 	refused := ""
@@ -130,9 +131,9 @@ func (o *oracle) claim() {
 	w := app.WorkerID{Tenant: o.tenant, Name: fmt.Sprint("w", o.r.IntN(3))}
 	most := 1 + o.r.IntN(6)
 	o.last = fmt.Sprintf("%s claims %d", w.Name, most)
-	cs, err := o.s.ClaimSteps(o.ctx, app.ClaimQuery{Worker: w, Now: o.clock.Now(), For: app.ClaimFor, Most: most})
+	cs, err := o.s.ClaimSteps(o.ctx, app.ClaimQuery{Worker: w, Now: o.clock.Now(), For: execution.ClaimFor, Most: most})
 	o.must(err)
-	want := o.book.Claim(w, o.clock.Now(), app.ClaimFor, most)
+	want := o.book.Claim(w, o.clock.Now(), execution.ClaimFor, most)
 	if len(cs) != len(want) {
 		o.Errorf("%d steps were claimed, want %d", len(cs), len(want))
 		return
@@ -170,7 +171,7 @@ func (o *oracle) finish() {
 			f.Err, f.Retry = &app.Error{Code: app.ETransient, Message: "busy"}, app.Retry{Again: true, After: time.Duration(o.r.IntN(20)) * time.Second}
 		}
 		if o.r.IntN(2) == 0 {
-			f.ClaimFor = app.ClaimFor
+			f.ClaimFor = execution.ClaimFor
 		}
 		fs = append(fs, f)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // paced is Chain with kinds for its steps: one for each action.
@@ -183,7 +184,7 @@ func (t *storeTest) pacesOfMany() {
 		t.must(err)
 	}
 	w := app.WorkerID{Tenant: tenant, Name: "w"}
-	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor, Most: 2 * nodes})
+	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: execution.ClaimFor, Most: 2 * nodes})
 	t.must(err)
 	t.clock.Move(10 * time.Second)
 	var fs []app.Finish

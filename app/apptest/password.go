@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // newPassword checks that a new password ends everything that the old one allowed: sign-ins, tokens, and device sign-ins that were approved but
@@ -13,9 +14,9 @@ import (
 func (t *storeTest) newPassword() {
 	a, _, boss := t.house()
 	t.user(a, boss, "eve", app.RoleUser)
-	_, eves, err := a.CreateToken(t.ctx, app.Actor{Tenant: tenant, User: "eve", Role: app.RoleUser, Session: "9", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}, app.NewAPIToken{Label: "laptop"})
+	_, eves, err := a.CreateToken(t.ctx, app.Actor{Tenant: tenant, User: "eve", Role: app.RoleUser, Session: "9", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}, identity.NewAPIToken{Label: "laptop"})
 	t.must(err)
-	own, _, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser})
+	own, _, err := a.CreateUser(t.ctx, boss, identity.NewUser{Name: "ada", Role: app.RoleUser})
 	t.must(err)
 	local, err := a.IssueToken(t.ctx, tenant, "ada", "the server's own host")
 	t.must(err)
@@ -41,7 +42,7 @@ func (t *storeTest) newPassword() {
 		ada.MustChange = false
 		var tokens []string
 		for _, label := range []string{"ci", "laptop"} {
-			_, secret, err := a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: label, Scopes: []app.Scope{app.ScopeCluster}})
+			_, secret, err := a.CreateToken(t.ctx, ada, identity.NewAPIToken{Label: label, Scopes: []app.Scope{app.ScopeCluster}})
 			t.must(err)
 			tokens = append(tokens, secret)
 		}
@@ -84,7 +85,7 @@ func (t *storeTest) demoted() {
 	a, _, boss := t.house()
 	t.user(a, boss, "ada", app.RoleAdmin)
 	session := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin, Session: "3", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
-	_, all, err := a.CreateToken(t.ctx, session, app.NewAPIToken{Label: "all", Scopes: []app.Scope{app.ScopeCluster, app.ScopeApprove, app.ScopeAdmin}})
+	_, all, err := a.CreateToken(t.ctx, session, identity.NewAPIToken{Label: "all", Scopes: []app.Scope{app.ScopeCluster, app.ScopeApprove, app.ScopeAdmin}})
 	t.must(err)
 	old, err := a.IssueToken(t.ctx, tenant, "ada", "without scopes")
 	t.must(err)
@@ -98,7 +99,7 @@ func (t *storeTest) demoted() {
 		{app.RoleUser, []string{"CreateCluster"}, []string{"SetSecret", "CreateUser", "ResetUserPassword"}},
 		{app.RoleViewer, []string{"Request"}, []string{"SetSecret", "CreateUser", "Review", "CreateCluster", "DeleteCluster"}},
 	} {
-		t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Role: &c.role})))
+		t.must(second(a.ChangeUser(t.ctx, boss, "ada", identity.UserChange{Role: &c.role})))
 		for _, secret := range []string{all, old} {
 			actor, err := a.ActorOfToken(t.ctx, secret, "")
 			t.must(err)
@@ -118,7 +119,7 @@ func (t *storeTest) demoted() {
 		}
 	}
 	yes := true
-	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &yes})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "ada", identity.UserChange{Disabled: &yes})))
 	t.reason(second(a.ActorOfToken(t.ctx, all, "")), app.EUnauthorized, "disabled")
 	t.must(a.DeleteUser(t.ctx, boss, "ada", ""))
 	t.code(second(a.ActorOfToken(t.ctx, all, "")), app.EUnauthorized)

@@ -9,22 +9,26 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/fleet"
+	"muster/app/identity"
+	"muster/app/policy"
 )
 
 // house is the use cases on top of the store, with people who ask.
-func (t *storeTest) house() (a *app.App, root, boss app.Actor) {
+func (t *storeTest) house() (a *appall.App, root, boss app.Actor) {
 	t.Helper()
-	a = app.New(app.Deps{Store: t.s, Now: t.clock.Now})
+	a = appall.New(appall.Deps{Store: t.s, Now: t.clock.Now})
 	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: app.DefaultTenant, Name: "root", Role: app.RoleSuperadmin, PasswordHash: "x", CreatedAt: t.clock.Now()}))
 	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin, Session: "1", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
-	_, _, err := a.CreateTenant(t.ctx, root, app.NewTenant{Name: tenant, About: "the first", Slots: 3, Admin: &app.NewUser{Name: "boss", Email: "boss@example.com"}})
+	_, _, err := a.CreateTenant(t.ctx, root, identity.NewTenant{Name: tenant, About: "the first", Slots: 3, Admin: &identity.NewUser{Name: "boss", Email: "boss@example.com"}})
 	t.must(err)
 	return a, root, app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "2", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
 }
 
-func (t *storeTest) user(a *app.App, by app.Actor, name string, r app.Role, groups ...string) app.UserView {
+func (t *storeTest) user(a *appall.App, by app.Actor, name string, r app.Role, groups ...string) identity.UserView {
 	t.Helper()
-	v, _, err := a.CreateUser(t.ctx, by, app.NewUser{Name: name, Role: r, Groups: groups})
+	v, _, err := a.CreateUser(t.ctx, by, identity.NewUser{Name: name, Role: r, Groups: groups})
 	t.must(err)
 	return v
 }
@@ -40,21 +44,21 @@ func (t *storeTest) reason(err error, code app.Code, reason string) {
 // accounts of people: made, changed, disabled, handed over, deleted.
 func (t *storeTest) accountsOfPeople() {
 	a, root, boss := t.house()
-	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "data"})))
-	ada, password, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser, Groups: []string{"data"}})
+	t.must(second(a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "data"})))
+	ada, password, err := a.CreateUser(t.ctx, boss, identity.NewUser{Name: "ada", Role: app.RoleUser, Groups: []string{"data"}})
 	t.must(err)
 	if !ada.MustChange || ada.CreatedBy != "boss" || fmt.Sprint(ada.Groups) != "[data]" {
 		t.Errorf("made: %+v", ada)
 	}
-	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "ada", Role: app.RoleUser})
+	_, _, err = a.CreateUser(t.ctx, boss, identity.NewUser{Name: "ada", Role: app.RoleUser})
 	t.reason(err, app.EConflict, "")
-	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "eve", Role: app.RoleUser, Groups: []string{"none"}})
+	_, _, err = a.CreateUser(t.ctx, boss, identity.NewUser{Name: "eve", Role: app.RoleUser, Groups: []string{"none"}})
 	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "groups" {
 		t.Errorf("a group that is not there: %v", err)
 	}
 	_, err = t.s.User(t.ctx, tenant, "eve")
 	t.code(err, app.ENotFound)
-	_, _, err = a.CreateUser(t.ctx, boss, app.NewUser{Name: "eve", Role: app.RoleSuperadmin})
+	_, _, err = a.CreateUser(t.ctx, boss, identity.NewUser{Name: "eve", Role: app.RoleSuperadmin})
 	t.reason(err, app.EForbidden, "role")
 
 	// A change counts at the next request.
@@ -69,23 +73,23 @@ func (t *storeTest) accountsOfPeople() {
 		t.Errorf("actor %+v, want %+v", actor, want)
 	}
 	role, yes, no := app.RoleApprover, true, false
-	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Role: &role, Groups: &[]string{}})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "ada", identity.UserChange{Role: &role, Groups: &[]string{}})))
 	if actor, err = signedIn(); err != nil || actor.Role != app.RoleApprover || len(actor.Groups) != 0 {
 		t.Errorf("after the change: %+v (%v)", actor, err)
 	}
-	v, err := a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &yes})
+	v, err := a.ChangeUser(t.ctx, boss, "ada", identity.UserChange{Disabled: &yes})
 	t.must(err)
 	if !v.DisabledAt.Equal(t.clock.Now()) || !v.SeenAt.Equal(t.clock.Now()) {
 		t.Errorf("disabled %s, seen %s, want %s", v.DisabledAt, v.SeenAt, t.clock.Now())
 	}
 	_, err = signedIn()
 	t.reason(err, app.EUnauthorized, "disabled")
-	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Disabled: &no})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "ada", identity.UserChange{Disabled: &no})))
 	t.must(second(signedIn()))
 
 	// Admins of other tenants, and of the installation's own, have nothing to say here.
 	other := app.Actor{Tenant: "t2", User: "boss", Role: app.RoleAdmin}
-	_, err = a.ChangeUser(t.ctx, other, "ada", app.UserChange{Disabled: &yes})
+	_, err = a.ChangeUser(t.ctx, other, "ada", identity.UserChange{Disabled: &yes})
 	t.code(err, app.ENotFound)
 	_, err = a.ResetUserPassword(t.ctx, app.Actor{Tenant: app.DefaultTenant, User: "low", Role: app.RoleAdmin}, "root")
 	t.reason(err, app.EForbidden, "role")
@@ -113,20 +117,20 @@ func (t *storeTest) accountsOfPeople() {
 		t.user(a, boss, fmt.Sprintf("u%d", i), app.RoleUser)
 	}
 	name := "100%_Lovelace"
-	t.must(second(a.ChangeUser(t.ctx, boss, "u3", app.UserChange{FullName: &name})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "u3", identity.UserChange{FullName: &name})))
 	for _, c := range []struct {
-		f    app.UserFilter
+		f    identity.UserFilter
 		want string
 		more bool
 	}{
-		{app.UserFilter{}, "boss u0 u1 u2 u3 u4 vera", false},
-		{app.UserFilter{Limit: 3}, "boss u0 u1", true},
-		{app.UserFilter{Limit: 3, After: "u1"}, "u2 u3 u4", true},
-		{app.UserFilter{Limit: 3, After: "u4"}, "vera", false},
-		{app.UserFilter{Search: "lovelace"}, "u3", false},
-		{app.UserFilter{Search: "%_"}, "u3", false},
-		{app.UserFilter{Search: "BOSS@"}, "boss", false},
-		{app.UserFilter{Role: app.RoleViewer}, "vera", false},
+		{identity.UserFilter{}, "boss u0 u1 u2 u3 u4 vera", false},
+		{identity.UserFilter{Limit: 3}, "boss u0 u1", true},
+		{identity.UserFilter{Limit: 3, After: "u1"}, "u2 u3 u4", true},
+		{identity.UserFilter{Limit: 3, After: "u4"}, "vera", false},
+		{identity.UserFilter{Search: "lovelace"}, "u3", false},
+		{identity.UserFilter{Search: "%_"}, "u3", false},
+		{identity.UserFilter{Search: "BOSS@"}, "boss", false},
+		{identity.UserFilter{Role: app.RoleViewer}, "vera", false},
 	} {
 		users, more, err := a.Users(t.ctx, boss, c.f)
 		t.must(err)
@@ -147,10 +151,10 @@ func (t *storeTest) lastAdmins() {
 	yes, user, admin := true, app.RoleUser, app.RoleAdmin
 	takeAway := map[string]func(by app.Actor, name string) error{
 		"disable": func(by app.Actor, name string) error {
-			return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Disabled: &yes}))
+			return second(a.ChangeUser(t.ctx, by, name, identity.UserChange{Disabled: &yes}))
 		},
 		"demote": func(by app.Actor, name string) error {
-			return second(a.ChangeUser(t.ctx, by, name, app.UserChange{Role: &user}))
+			return second(a.ChangeUser(t.ctx, by, name, identity.UserChange{Role: &user}))
 		},
 		"delete": func(by app.Actor, name string) error { return a.DeleteUser(t.ctx, by, name, "") },
 	}
@@ -166,11 +170,11 @@ func (t *storeTest) lastAdmins() {
 			t.Errorf("%s the last superadmin: %v", what, err)
 		}
 	}
-	t.reason(second(a.ChangeUser(t.ctx, root, "root", app.UserChange{Role: &admin})), app.EConflict, "last_admin")
+	t.reason(second(a.ChangeUser(t.ctx, root, "root", identity.UserChange{Role: &admin})), app.EConflict, "last_admin")
 	// A disabled admin is nobody to rely on.
 	t.user(a, boss, "idle", app.RoleAdmin)
-	t.must(second(a.ChangeUser(t.ctx, boss, "idle", app.UserChange{Disabled: &yes})))
-	t.reason(second(a.ChangeUser(t.ctx, boss, "boss", app.UserChange{Role: &user})), app.EConflict, "last_admin")
+	t.must(second(a.ChangeUser(t.ctx, boss, "idle", identity.UserChange{Disabled: &yes})))
+	t.reason(second(a.ChangeUser(t.ctx, boss, "boss", identity.UserChange{Role: &user})), app.EConflict, "last_admin")
 	t.must(a.DeleteUser(t.ctx, boss, "idle", ""))
 	// With a second one each may go, but not both.
 	for what, take := range takeAway {
@@ -182,7 +186,7 @@ func (t *storeTest) lastAdmins() {
 	}
 	// A superadmin of the tenant looks after it too, and becomes its admin.
 	t.user(a, root, "root2", app.RoleSuperadmin)
-	t.must(second(a.ChangeUser(t.ctx, root, "root2", app.UserChange{Role: &admin})))
+	t.must(second(a.ChangeUser(t.ctx, root, "root2", identity.UserChange{Role: &admin})))
 	t.must(a.DeleteUser(t.ctx, root, "root2", ""))
 	if u, err := t.s.Superadmin(t.ctx); err != nil || u.Name != "root" {
 		t.Errorf("the superadmin is %q (%v)", u.Name, err)
@@ -196,8 +200,8 @@ func (t *storeTest) groups() {
 	// elsewhere is where people prove who they are, and what it says of their groups.
 	elsewhere := func(user string, groups ...string) {
 		t.Helper()
-		p := app.Subject{Provider: "corp", Issuer: "https://id.corp.example", ID: user, Name: user}
-		t.must(second(t.s.AdmitSubject(t.ctx, p, app.Grant{Tenant: tenant, Role: app.RoleUser, Groups: groups}, now)))
+		p := identity.Subject{Provider: "corp", Issuer: "https://id.corp.example", ID: user, Name: user}
+		t.must(second(t.s.AdmitSubject(t.ctx, p, identity.Grant{Tenant: tenant, Role: app.RoleUser, Groups: groups}, now)))
 	}
 	groupsOf := func(user, want string) {
 		t.Helper()
@@ -210,23 +214,23 @@ func (t *storeTest) groups() {
 	elsewhere("ada")
 	elsewhere("bob")
 	about := "who runs nights"
-	g, err := a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", About: &about, Members: &[]string{"bob", "ada"}})
+	g, err := a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "ops", About: &about, Members: &[]string{"bob", "ada"}})
 	t.must(err)
 	if g.About != about || len(g.Members) != 2 || g.Members[0].User != "ada" || !g.Members[0].Here || g.CreatedBy != "boss" {
 		t.Errorf("group %+v", g)
 	}
-	_, err = a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", Add: []string{"cleo"}})
+	_, err = a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "ops", Add: []string{"cleo"}})
 	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "members" || !strings.Contains(e.Message, "cleo") {
 		t.Errorf("a member that is not there: %v", err)
 	}
 	elsewhere("ada", "ops", " corp/eng ", "bad\nname", "", strings.Repeat("x", 300), "ops")
 	groupsOf("ada", "corp/eng ops")
-	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", Remove: []string{"ada"}})))
+	t.must(second(a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "ops", Remove: []string{"ada"}})))
 	groupsOf("ada", "corp/eng ops") // as it is still said elsewhere
 	elsewhere("ada", "corp/eng")
 	groupsOf("ada", "corp/eng")
 	groupsOf("bob", "ops")
-	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", Add: []string{"ada"}})))
+	t.must(second(a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "ops", Add: []string{"ada"}})))
 	elsewhere("ada")
 	groupsOf("ada", "ops")
 	elsewhere("ada", "ops", "eng")
@@ -267,12 +271,12 @@ func (t *storeTest) tokens() {
 	t.user(a, boss, "ada", app.RoleUser)
 	t.user(a, boss, "ci", app.RoleRobot)
 	ada := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Session: "3", ProvenAt: t.clock.Now(), SeenAt: t.clock.Now()}
-	k, secret, err := a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop", Scopes: []app.Scope{app.ScopeCluster}})
+	k, secret, err := a.CreateToken(t.ctx, ada, identity.NewAPIToken{Label: "laptop", Scopes: []app.Scope{app.ScopeCluster}})
 	t.must(err)
 	if k.ID == 0 || fmt.Sprint(k.Scopes) != "[read cluster]" || k.ExpiresAt.Sub(k.CreatedAt) != 90*24*time.Hour {
 		t.Errorf("token %+v", k)
 	}
-	_, _, err = a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop"})
+	_, _, err = a.CreateToken(t.ctx, ada, identity.NewAPIToken{Label: "laptop"})
 	if e := app.AsError(err); e.Code != app.EConflict || e.Field != "label" {
 		t.Errorf("a label twice: %v", err)
 	}
@@ -281,7 +285,7 @@ func (t *storeTest) tokens() {
 	if want := (app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Scopes: k.Scopes, Via: app.ViaAPI, From: "192.0.2.7", Token: "laptop"}); !reflect.DeepEqual(actor, want) {
 		t.Errorf("actor %+v, want %+v", actor, want)
 	}
-	for _, m := range []app.NewAPIToken{{Label: "x", Scopes: []app.Scope{app.ScopeRead}}} {
+	for _, m := range []identity.NewAPIToken{{Label: "x", Scopes: []app.Scope{app.ScopeRead}}} {
 		_, _, err = a.CreateToken(t.ctx, actor, m)
 		t.reason(err, app.EForbidden, "scope")
 	}
@@ -303,11 +307,11 @@ func (t *storeTest) tokens() {
 	used(t.clock.Now(), "192.0.2.8")
 
 	// Robots' are made by admins; people's are not.
-	_, robot, err := a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "ci", Label: "nightly", Days: 365, Scopes: []app.Scope{app.ScopeCluster}})
+	_, robot, err := a.CreateRobotToken(t.ctx, boss, identity.NewAPIToken{User: "ci", Label: "nightly", Days: 365, Scopes: []app.Scope{app.ScopeCluster}})
 	t.must(err)
-	_, _, err = a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "ada", Label: "spy"})
+	_, _, err = a.CreateRobotToken(t.ctx, boss, identity.NewAPIToken{User: "ada", Label: "spy"})
 	t.code(err, app.EForbidden)
-	_, _, err = a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "nobody.there", Label: "x"})
+	_, _, err = a.CreateRobotToken(t.ctx, boss, identity.NewAPIToken{User: "nobody.there", Label: "x"})
 	t.code(err, app.ENotFound)
 	if list, err := a.Tokens(t.ctx, boss, ""); err != nil || len(list) != 2 {
 		t.Errorf("an admin sees %+v (%v)", list, err)
@@ -320,17 +324,17 @@ func (t *storeTest) tokens() {
 
 	// Disabled, its tokens stop at once.
 	yes, no := true, false
-	t.must(second(a.ChangeUser(t.ctx, boss, "ci", app.UserChange{Disabled: &yes})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "ci", identity.UserChange{Disabled: &yes})))
 	t.reason(second(a.ActorOfToken(t.ctx, robot, "")), app.EUnauthorized, "disabled")
-	_, _, err = a.CreateRobotToken(t.ctx, boss, app.NewAPIToken{User: "ci", Label: "more"})
+	_, _, err = a.CreateRobotToken(t.ctx, boss, identity.NewAPIToken{User: "ci", Label: "more"})
 	t.reason(err, app.EConflict, "disabled")
-	t.must(second(a.ChangeUser(t.ctx, boss, "ci", app.UserChange{Disabled: &no})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "ci", identity.UserChange{Disabled: &no})))
 	t.must(second(a.ActorOfToken(t.ctx, robot, "")))
 
 	t.clock.Move(90 * 24 * time.Hour)
 	t.reason(second(a.ActorOfToken(t.ctx, secret, "")), app.EUnauthorized, "expired")
 	t.must(second(a.ActorOfToken(t.ctx, robot, "")))
-	_, fresh, err := a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "laptop"}) // the expired one of that label goes
+	_, fresh, err := a.CreateToken(t.ctx, ada, identity.NewAPIToken{Label: "laptop"}) // the expired one of that label goes
 	t.must(err)
 	list, err := a.Tokens(t.ctx, ada, "")
 	t.must(err)
@@ -341,10 +345,10 @@ func (t *storeTest) tokens() {
 	t.code(second(a.ActorOfToken(t.ctx, fresh, "")), app.EUnauthorized)
 	t.code(a.RevokeToken(t.ctx, ada, list[0].ID), app.ENotFound)
 	for i := range 50 {
-		_, _, err = a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: fmt.Sprint("t", i)})
+		_, _, err = a.CreateToken(t.ctx, ada, identity.NewAPIToken{Label: fmt.Sprint("t", i)})
 		t.must(err)
 	}
-	_, _, err = a.CreateToken(t.ctx, ada, app.NewAPIToken{Label: "one more"})
+	_, _, err = a.CreateToken(t.ctx, ada, identity.NewAPIToken{Label: "one more"})
 	t.reason(err, app.EConflict, "too_many")
 	t.must(a.DeleteUser(t.ctx, boss, "ci", ""))
 	t.code(second(a.ActorOfToken(t.ctx, robot, "")), app.EUnauthorized)
@@ -354,12 +358,12 @@ func (t *storeTest) tokens() {
 func (t *storeTest) tenantsCome() {
 	a, root, boss := t.house()
 	about := "nights"
-	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "ops", About: &about, Members: &[]string{"boss"}})))
-	for _, q := range []app.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaGroup, Name: "ops"}, {Scope: app.QuotaUser, Name: "boss"}} {
+	t.must(second(a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "ops", About: &about, Members: &[]string{"boss"}})))
+	for _, q := range []policy.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaGroup, Name: "ops"}, {Scope: app.QuotaUser, Name: "boss"}} {
 		t.must(t.s.SetQuota(t.ctx, boss, q))
 	}
-	t.must(second(t.s.SavePolicy(t.ctx, app.Policy{Name: "big", Enabled: true, When: "nodes > 9", Effect: "refuse", Reason: "Too big."}, boss, t.clock.Now())))
-	t2, password, err := a.CreateTenant(t.ctx, root, app.NewTenant{Name: "blue", From: tenant, Admin: &app.NewUser{Name: "ann", Role: app.RoleUser}})
+	t.must(second(t.s.SavePolicy(t.ctx, policy.Policy{Name: "big", Enabled: true, When: "nodes > 9", Effect: "refuse", Reason: "Too big."}, boss, t.clock.Now())))
+	t2, password, err := a.CreateTenant(t.ctx, root, identity.NewTenant{Name: "blue", From: tenant, Admin: &identity.NewUser{Name: "ann", Role: app.RoleUser}})
 	t.must(err)
 	if password == "" || t2.From != tenant || t2.Users != 1 || t2.CreatedBy != "root" {
 		t.Errorf("made %+v with password %q", t2, password)
@@ -391,9 +395,9 @@ func (t *storeTest) tenantsCome() {
 		t.code(second(a.ActIn(t.ctx, boss, there)), app.EForbidden)
 		t.code(second(a.Tenant(t.ctx, boss, there)), app.ENotFound)
 	}
-	_, _, err = a.CreateTenant(t.ctx, root, app.NewTenant{Name: "blue"})
+	_, _, err = a.CreateTenant(t.ctx, root, identity.NewTenant{Name: "blue"})
 	t.code(err, app.EConflict)
-	_, _, err = a.CreateTenant(t.ctx, root, app.NewTenant{Name: "red", From: "green"})
+	_, _, err = a.CreateTenant(t.ctx, root, identity.NewTenant{Name: "red", From: "green"})
 	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "from" {
 		t.Errorf("from a tenant that is not there: %v", err)
 	}
@@ -419,17 +423,17 @@ func (t *storeTest) tenantsCome() {
 	t.create("web", 1)
 	refused("1 cluster (web (web-1))")
 	t.drain()
-	t.must(t.s.NoteResources(t.ctx, cloud, tenant+"-web-n1", t.clock.Now(), []app.Seen{{Kind: app.ResourceMachine, ID: "m-n1"}}))
+	t.must(t.s.NoteResources(t.ctx, cloud, tenant+"-web-n1", t.clock.Now(), []app.Seen{{Kind: fleet.ResourceMachine, ID: "m-n1"}}))
 	t.remove(1)
 	t.drain()
 	refused("1 deleted cluster of which it is not proven yet that nothing is left (web (web-1))")
 	t.must(t.s.SetProof(t.ctx, tenant, "web-1", app.Proof{At: t.clock.Now(), How: "a list"}, t.clock.Now()))
-	late := app.Orphan{ID: app.OrphanID(cloud, "m-9"), Provider: cloud, Machine: "m-9", Tenant: tenant, Kind: app.OrphanEnded}
+	late := app.Orphan{ID: fleet.OrphanID(cloud, "m-9"), Provider: cloud, Machine: "m-9", Tenant: tenant, Kind: app.OrphanEnded}
 	t.must(second(t.s.SeeOrphans(t.ctx, cloud, t.clock.Now(), []app.Orphan{late})))
 	refused("1 orphaned machine (" + cloud + " m-9)")
 	t.clock.Move(time.Minute)
 	t.must(second(t.s.SeeOrphans(t.ctx, cloud, t.clock.Now(), nil)))
-	_, secret, err := a.CreateToken(t.ctx, boss, app.NewAPIToken{Label: "x"})
+	_, secret, err := a.CreateToken(t.ctx, boss, identity.NewAPIToken{Label: "x"})
 	t.must(err)
 	t.must(a.DeleteTenant(t.ctx, root, tenant))
 	t.code(second(a.Tenant(t.ctx, root, tenant)), app.ENotFound)
@@ -439,7 +443,7 @@ func (t *storeTest) tenantsCome() {
 	if all, err := t.s.Resources(t.ctx, tenant, "web-1"); err != nil || len(all) != 1 {
 		t.Errorf("the receipt has %d lines (%v), want 1", len(all), err)
 	}
-	_, _, err = a.CreateTenant(t.ctx, root, app.NewTenant{Name: tenant})
+	_, _, err = a.CreateTenant(t.ctx, root, identity.NewTenant{Name: tenant})
 	t.code(err, app.EConflict) // else somebody else would read its records
 	t.code(t.s.AddUser(t.ctx, root, app.User{Tenant: tenant, Name: "late", Role: app.RoleUser, CreatedAt: t.clock.Now()}), app.ENotFound)
 	t.reason(a.DeleteTenant(t.ctx, root, app.DefaultTenant), app.EConflict, "default")

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
+	apppool "muster/app/pool"
 )
 
 // stockTest makes pools and their machines.
@@ -19,7 +21,7 @@ type stockTest struct {
 // newPool makes a pool of the machines that NewCluster asks for.
 func (t *storeTest) newPool(count int) *stockTest {
 	t.Helper()
-	p, err := t.s.CreatePool(t.ctx, boss, app.Pool{Tenant: tenant, Name: "base", Hardware: "small", Image: "host", Provider: cloud, Zone: "here", Count: count, MaxAge: app.DefaultPoolAge,
+	p, err := t.s.CreatePool(t.ctx, boss, app.Pool{Tenant: tenant, Name: "base", Hardware: "small", Image: "host", Provider: cloud, Zone: "here", Count: count, MaxAge: apppool.DefaultPoolAge,
 		Mode: app.PoolOn, MadeBy: "boss", MadeAt: t.clock.Now()})
 	t.must(err)
 	return &stockTest{storeTest: t, pool: p}
@@ -32,7 +34,7 @@ func (t *stockTest) machine() app.NewPoolMachine {
 	n.Cluster.Owner, n.Cluster.Template, n.Cluster.Pool, n.Cluster.Services = "pool:base", "pool:base", t.pool.ID, []string{}
 	n.Nodes[0].Node.Services = []string{}
 	n.Definition = app.Definition{Services: map[string]*app.Service{}}
-	n.Reservation = app.ReservationOf(n.Cluster, n.Nodes, nil, nil)
+	n.Reservation = policy.ReservationOf(n.Cluster, n.Nodes, nil, nil)
 	n.Reservation.Pool = true
 	return app.NewPoolMachine{Cluster: n, Shape: app.MachineShape(cloud, app.Flavor{}, app.Image{}), ExpiresAt: t.clock.Now().Add(24 * time.Hour)}
 }
@@ -225,8 +227,8 @@ func (t *storeTest) poolHands() {
 
 // poolQuota: machines of a pool count as nodes and not as clusters, and handing out moves what they count for.
 func (t *storeTest) poolQuota() {
-	t.must(t.s.SetQuota(t.ctx, boss, app.Quota{Scope: app.QuotaTenant, Limits: app.Limits{}.With(app.MeasureNodes, 3).With(app.MeasureClusters, 1), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
-	t.must(t.s.SetQuota(t.ctx, boss, app.Quota{Scope: app.QuotaEachUser, Limits: app.Limits{}.With(app.MeasureNodes, 2), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
+	t.must(t.s.SetQuota(t.ctx, boss, policy.Quota{Scope: app.QuotaTenant, Limits: policy.Limits{}.With(app.MeasureNodes, 3).With(app.MeasureClusters, 1), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
+	t.must(t.s.SetQuota(t.ctx, boss, policy.Quota{Scope: app.QuotaEachUser, Limits: policy.Limits{}.With(app.MeasureNodes, 2), ChangedAt: t.clock.Now(), ChangedBy: "boss"}))
 	p := t.newPool(9)
 	p.fill(3)
 	t.code(t.s.StockPool(t.ctx, p.pool.ID, p.machine()), app.EQuota)

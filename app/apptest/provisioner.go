@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/execution"
+	"muster/app/fleet"
 )
 
 // ProvisionerSuite is what every store passes that keeps provisioners. open gives a fresh, empty store that is closed by the test.
-func ProvisionerSuite(t *testing.T, open func(t *testing.T) app.Store) {
+func ProvisionerSuite(t *testing.T, open func(t *testing.T) appall.Store) {
 	for _, c := range []struct {
 		name string
 		test func(*storeTest)
@@ -136,7 +139,7 @@ func (t *storeTest) shares() {
 func (t *storeTest) load() {
 	t.create("one", 3)
 	t.registered("p1", "h1", "", 4)
-	name := app.NewWorkerName("p1")
+	name := fleet.NewWorkerName("p1")
 	c := t.claim(name)
 	l, err := t.s.Load(t.ctx)
 	t.must(err)
@@ -176,7 +179,7 @@ func (t *storeTest) except() {
 	if !queued(nil, now) || queued(nil, now.Add(-time.Second)) {
 		t.Error("a bell that was just rung is not late")
 	}
-	q := app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "w"}, Now: now, For: app.ClaimFor, Most: 5}
+	q := app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "w"}, Now: now, For: execution.ClaimFor, Most: 5}
 	for _, c := range []struct {
 		except []string
 		want   int

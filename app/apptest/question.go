@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // Asking is a plan that creates nodes, asks a person about each, and then starts a service that waited for the answer, and another
@@ -47,7 +48,7 @@ func (t *storeTest) ask(nodes int, p app.Person) app.Operation {
 
 func (t *storeTest) questions(want int) []app.Question {
 	t.Helper()
-	list, err := t.s.Questions(t.ctx, tenant, app.QuestionFilter{Limit: 100})
+	list, err := t.s.Questions(t.ctx, tenant, execution.QuestionFilter{Limit: 100})
 	t.must(err)
 	if len(list) != want {
 		t.Fatalf("%d questions are open, want %d: %+v", len(list), want, list)
@@ -56,7 +57,7 @@ func (t *storeTest) questions(want int) []app.Question {
 }
 
 func (t *storeTest) answer(q app.Question, user, refuse string, values map[string]app.AnswerValue) (app.Question, error) {
-	return t.s.AnswerQuestion(t.ctx, app.NewAnswer{Tenant: tenant, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values,
+	return t.s.AnswerQuestion(t.ctx, execution.NewAnswer{Tenant: tenant, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values,
 		Who: app.Actor{Tenant: tenant, User: user, Role: app.RoleUser, Via: app.ViaPortal}, Now: t.clock.Now()})
 }
 
@@ -107,7 +108,7 @@ func (t *storeTest) asksPeople() {
 	}
 	answers, err := t.s.Answers(t.ctx, tenant, "web-1", []string{"n1", "n9"})
 	t.must(err)
-	if fmt.Sprint(answers) != fmt.Sprint([]app.NodeAnswer{{Node: "n1", Service: "a", Values: typed}}) {
+	if fmt.Sprint(answers) != fmt.Sprint([]execution.NodeAnswer{{Node: "n1", Service: "a", Values: typed}}) {
 		t.Fatalf("the answers are %+v", answers)
 	}
 	entries, err := t.s.Audit(t.ctx, app.AuditFilter{Tenant: tenant, Limit: 100})

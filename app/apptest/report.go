@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/fleet"
 )
 
 // refusedByAll is what no database takes: PostgreSQL has no room in an index for such an id, and SQLite has no such price.
@@ -16,7 +18,7 @@ func refusedByAll() []app.Seen {
 	for random := rand.New(rand.NewPCG(1, 2)); id.Len() < 20_000; {
 		fmt.Fprintf(&id, "%x", random.Uint64())
 	}
-	return []app.Seen{{Kind: app.ResourceMachine, ID: id.String(), Price: math.NaN()}}
+	return []app.Seen{{Kind: fleet.ResourceMachine, ID: id.String(), Price: math.NaN()}}
 }
 
 // reports: what a worker reports of a step is kept in one transaction, or not at all, and as long as the fence holds.
@@ -34,7 +36,7 @@ func (t *storeTest) reports() {
 	if one == nil || two == nil {
 		t.Fatalf("under way are %v", claimed)
 	}
-	a := app.New(app.Deps{Store: t.s, Now: t.clock.Now})
+	a := all.New(all.Deps{Store: t.s, Now: t.clock.Now})
 	w := app.WorkerID{Tenant: tenant, Name: "w"}
 	found := func(c *app.ClaimedStep, what string) app.Report {
 		return app.Report{Fence: fence(c), Action: c.Step.Action, Facts: map[string]string{"said": what}, Changes: &app.Changes{Texts: []string{what}},

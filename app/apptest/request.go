@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 )
 
 // waiting is a request of ada's that waits for two of the group finance, with what is needed to run it.
@@ -19,7 +20,7 @@ func (t *storeTest) waiting(tenant, name string) app.NewRequest {
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"dev"}}
 	r := app.Request{Tenant: tenant, Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Groups: who.Groups, Via: app.ViaAPI, AskedAt: at,
 		Status: app.RequestWaiting, Asked: asked, Facts: app.Facts{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},
-		Decision:  app.Decision{Outcome: app.OutcomeApprove, Said: []app.Said{{Policy: "money", Version: 3, Effect: app.PolicyApprove, Text: "dear"}}},
+		Decision:  app.Decision{Outcome: app.OutcomeApprove, Said: []app.Said{{Policy: "money", Version: 3, Effect: policy.PolicyApprove, Text: "dear"}}},
 		Terms:     app.Terms{PlanHash: plan.Hash(), Layout: layout, Steps: plan.Acts(), Lease: time.Hour, Cost: 0.5, CPU: 4, Seal: "seal"},
 		Needs:     []app.Need{{Policy: "money", Approval: app.Approval{Count: 2, Group: "finance", RemindAfter: time.Hour}}},
 		ExpiresAt: at.Add(3 * time.Hour), DueAt: at.Add(time.Hour)}
@@ -227,16 +228,16 @@ func (t *storeTest) requestLists() {
 
 func (t *storeTest) policies() {
 	admin := app.Actor{Tenant: "t", User: "boss", Role: app.RoleAdmin}
-	save := func(p app.Policy) (app.Policy, error) { return t.s.SavePolicy(t.ctx, p, admin, t.clock.Now()) }
-	p := app.Policy{Name: "b", Order: 10, Enabled: true, When: "true", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 2, Group: "finance", High: true}}
+	save := func(p policy.Policy) (policy.Policy, error) { return t.s.SavePolicy(t.ctx, p, admin, t.clock.Now()) }
+	p := policy.Policy{Name: "b", Order: 10, Enabled: true, When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 2, Group: "finance", High: true}}
 	one, err := save(p)
 	if err != nil || one.Version != 1 {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	if _, err := save(app.Policy{Name: "a", Order: 10, When: "true", Effect: app.PolicyAllow}); err != nil {
+	if _, err := save(policy.Policy{Name: "a", Order: 10, When: "true", Effect: policy.PolicyAllow}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := save(app.Policy{Name: "c", Order: 5, When: "true", Effect: app.PolicyAllow}); err != nil {
+	if _, err := save(policy.Policy{Name: "c", Order: 5, When: "true", Effect: policy.PolicyAllow}); err != nil {
 		t.Fatal(err)
 	}
 	one.When = "false"

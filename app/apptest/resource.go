@@ -6,25 +6,26 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 )
 
 func hashOf(letter string) string { return strings.Repeat(letter, 64) }
 
-var siteID = app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "archive", Name: "site"}
+var siteID = resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: "site"}
 
 // push announces a content and adds a version of it.
-func (t *storeTest) push(who app.Actor, id app.ResourceID, letter string, stage bool) (v app.ResourceVersion, name string) {
+func (t *storeTest) push(who app.Actor, id resource.ResourceID, letter string, stage bool) (v resource.ResourceVersion, name string) {
 	t.Helper()
-	b := app.Blob{Hash: hashOf(letter), Size: 100, Files: []app.ResourceFile{{Path: "a/" + letter, Size: 100, Mode: 0o644, Hash: hashOf(letter)}}}
+	b := resource.Blob{Hash: hashOf(letter), Size: 100, Files: []resource.ResourceFile{{Path: "a/" + letter, Size: 100, Mode: 0o644, Hash: hashOf(letter)}}}
 	name, err := t.s.AnnounceBlob(t.ctx, who.Tenant, b, 0, t.clock.Now())
 	t.must(err)
-	v, _, err = t.s.AddResourceVersion(t.ctx, who, app.ResourcePush{ResourceID: id, Format: app.FormatArchive, Stage: stage, Note: "of " + letter,
-		Source: app.ResourceSource{File: letter + ".tgz"}}, b, name, t.clock.Now())
+	v, _, err = t.s.AddResourceVersion(t.ctx, who, resource.ResourcePush{ResourceID: id, Format: resource.FormatArchive, Stage: stage, Note: "of " + letter,
+		Source: resource.ResourceSource{File: letter + ".tgz"}}, b, name, t.clock.Now())
 	t.must(err)
 	return v, name
 }
 
-func (t *storeTest) versions(who app.Actor, id app.ResourceID) string {
+func (t *storeTest) versions(who app.Actor, id resource.ResourceID) string {
 	t.Helper()
 	r, err := t.s.ResourceInfo(t.ctx, who.Tenant, id)
 	t.must(err)
@@ -48,7 +49,7 @@ func (t *storeTest) resources() {
 			t.Fatalf("the versions are %q, not %q", got, want)
 		}
 	}
-	if v, _ := t.push(who, siteID, "a", false); v.Number != 1 || v.State != app.ResourceInactive || v.By != "boss" || v.Source.File != "a.tgz" || v.Note != "of a" {
+	if v, _ := t.push(who, siteID, "a", false); v.Number != 1 || v.State != resource.ResourceInactive || v.By != "boss" || v.Source.File != "a.tgz" || v.Note != "of a" {
 		t.Fatalf("the first version is %+v", v)
 	}
 	if v, _ := t.push(who, siteID, "a", false); v.Number != 1 {
@@ -62,7 +63,7 @@ func (t *storeTest) resources() {
 	motd := siteID
 	motd.Type, motd.Name = "file", "motd"
 	t.push(who, motd, "c", true)
-	sync := func(dry bool, f app.ResourceFilter, want string) {
+	sync := func(dry bool, f resource.ResourceFilter, want string) {
 		t.Helper()
 		out, err := t.s.SyncResources(t.ctx, who, f, dry, t.clock.Now())
 		t.must(err)
@@ -74,15 +75,15 @@ func (t *storeTest) resources() {
 			t.Fatalf("a sync made %q, not %q", got, want)
 		}
 	}
-	sync(true, app.ResourceFilter{}, "site 0>1 motd 0>1")
+	sync(true, resource.ResourceFilter{}, "site 0>1 motd 0>1")
 	expect("2 inactive, 1 staged")
-	sync(false, app.ResourceFilter{Type: "archive"}, "site 0>1")
-	sync(false, app.ResourceFilter{}, "motd 0>1")
-	sync(false, app.ResourceFilter{}, "")
+	sync(false, resource.ResourceFilter{Type: "archive"}, "site 0>1")
+	sync(false, resource.ResourceFilter{}, "motd 0>1")
+	sync(false, resource.ResourceFilter{}, "")
 	expect("2 inactive, 1 active")
 	t.must(t.s.StageResource(t.ctx, who, siteID, 2, t.clock.Now()))
 	expect("2 staged, 1 recalled")
-	sync(false, app.ResourceFilter{}, "site 1>2")
+	sync(false, resource.ResourceFilter{}, "site 1>2")
 	expect("2 active, 1 inactive")
 	t.must(t.s.RecallResource(t.ctx, who, siteID, 2, t.clock.Now()))
 	t.must(t.s.RecallResource(t.ctx, who, siteID, 1, t.clock.Now())) // nothing to take back
@@ -98,14 +99,14 @@ func (t *storeTest) resources() {
 		t.Errorf("the next version is %d", v.Number)
 	}
 
-	list, err := t.s.ResourceInfos(t.ctx, tenant, app.ResourceFilter{Limit: 10})
+	list, err := t.s.ResourceInfos(t.ctx, tenant, resource.ResourceFilter{Limit: 10})
 	t.must(err)
 	if len(list) != 2 || list[0].Name != "site" || list[0].Active != 2 || list[0].Latest != 3 || list[0].Size != 200 || list[0].Staged != 0 || list[0].Recall || list[1].Name != "motd" {
 		t.Errorf("the list is %+v", list)
 	}
-	rest, err := t.s.ResourceInfos(t.ctx, tenant, app.ResourceFilter{Limit: 10, After: list[0].ResourceID.String()})
+	rest, err := t.s.ResourceInfos(t.ctx, tenant, resource.ResourceFilter{Limit: 10, After: list[0].ResourceID.String()})
 	t.must(err)
-	found, err := t.s.ResourceInfos(t.ctx, tenant, app.ResourceFilter{Limit: 10, Search: "SIT"})
+	found, err := t.s.ResourceInfos(t.ctx, tenant, resource.ResourceFilter{Limit: 10, Search: "SIT"})
 	t.must(err)
 	if len(rest) != 1 || rest[0].Name != "motd" || len(found) != 1 || found[0].Name != "site" {
 		t.Errorf("behind the first is %+v, found was %+v", rest, found)
@@ -121,7 +122,7 @@ func (t *storeTest) resources() {
 			t.Errorf("another tenant's %s gives %v", name, err)
 		}
 	}
-	if list, err := t.s.ResourceInfos(t.ctx, "t2", app.ResourceFilter{Limit: 10}); err != nil || len(list) != 0 {
+	if list, err := t.s.ResourceInfos(t.ctx, "t2", resource.ResourceFilter{Limit: 10}); err != nil || len(list) != 0 {
 		t.Errorf("another tenant sees %+v, %v", list, err)
 	}
 	if files, err := t.s.BlobFiles(t.ctx, tenant, hashOf("b")); err != nil || len(files) != 1 || files[0].Path != "a/b" {
@@ -147,20 +148,20 @@ func (t *storeTest) pins() {
 	t.push(who, both, "b", true)
 	both.Type = "archive"
 	t.push(who, both, "c", true)
-	_, err := t.s.SyncResources(t.ctx, who, app.ResourceFilter{}, false, t.clock.Now())
+	_, err := t.s.SyncResources(t.ctx, who, resource.ResourceFilter{}, false, t.clock.Now())
 	t.must(err)
 	t.push(who, siteID, "d", false)
 	idle := siteID
 	idle.Name = "idle"
 	t.push(who, idle, "e", false)
-	refs := []app.AutomatorRef{}
+	refs := []resource.AutomatorRef{}
 	want := []string{"site@1 a", "site@1 a", "site@2 d", "both@1 b", "there are several", "no version of shell/idle is in use", "idle@1 e", "no version 7", "has no resource shell/none", "has no resource chef/site"}
 	for _, s := range []string{"site", "archive/site", "site@2", "file/both", "both", "idle", "idle@1", "site@7", "none"} {
-		r, err := app.ParseResourceRef(s)
+		r, err := resource.ParseResourceRef(s)
 		t.must(err)
-		refs = append(refs, app.AutomatorRef{Automator: "shell", Ref: r})
+		refs = append(refs, resource.AutomatorRef{Automator: "shell", Ref: r})
 	}
-	refs = append(refs, app.AutomatorRef{Automator: "chef", Ref: app.ResourceRef{Name: "site"}})
+	refs = append(refs, resource.AutomatorRef{Automator: "chef", Ref: app.ResourceRef{Name: "site"}})
 	got, err := t.s.PinResources(t.ctx, tenant, refs)
 	t.must(err)
 	for i, p := range got {
@@ -202,7 +203,7 @@ func (t *storeTest) sweeps() {
 	// A cluster has the first version, which is deleted then.
 	n := NewCluster(tenant, "web", 1, t.clock.Now(), Chain(1))
 	n.Definition.Services = map[string]*app.Service{"web": {About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{
-		app.ActionInstall: {Automator: "shell", Resources: []app.ResourceRef{{Type: "archive", Name: "site", Version: 1, Hash: hashOf("a"), Size: 100, Format: app.FormatArchive}}}}}}
+		app.ActionInstall: {Automator: "shell", Resources: []app.ResourceRef{{Type: "archive", Name: "site", Version: 1, Hash: hashOf("a"), Size: 100, Format: resource.FormatArchive}}}}}}
 	_, err := t.s.CreateCluster(t.ctx, n)
 	t.must(err)
 	t.must(t.s.DeleteResourceVersion(t.ctx, who, siteID, 1, t.clock.Now()))
@@ -219,11 +220,11 @@ func (t *storeTest) sweeps() {
 	}
 
 	// One that was announced and never came.
-	lost, err := t.s.AnnounceBlob(t.ctx, tenant, app.Blob{Hash: hashOf("e"), Size: 5}, 0, t.clock.Now())
+	lost, err := t.s.AnnounceBlob(t.ctx, tenant, resource.Blob{Hash: hashOf("e"), Size: 5}, 0, t.clock.Now())
 	t.must(err)
 	look()
 	t.clock.Move(2 * after)
-	again, err := t.s.AnnounceBlob(t.ctx, tenant, app.Blob{Hash: hashOf("e"), Size: 5}, 0, t.clock.Now())
+	again, err := t.s.AnnounceBlob(t.ctx, tenant, resource.Blob{Hash: hashOf("e"), Size: 5}, 0, t.clock.Now())
 	t.must(err)
 	if again != lost {
 		t.Errorf("what is on its way under %s is announced as %s", lost, again)
@@ -232,15 +233,15 @@ func (t *storeTest) sweeps() {
 	t.clock.Move(2 * after)
 	look(lost)
 	look(lost) // as long as it is not removed
-	fresh, err := t.s.AnnounceBlob(t.ctx, tenant, app.Blob{Hash: hashOf("e"), Size: 5}, 0, t.clock.Now())
+	fresh, err := t.s.AnnounceBlob(t.ctx, tenant, resource.Blob{Hash: hashOf("e"), Size: 5}, 0, t.clock.Now())
 	t.must(err)
 	if fresh == lost {
 		t.Error("a content that is being removed is announced under the same name")
 	}
-	t.must(t.s.BlobGone(t.ctx, app.GoingBlob{Tenant: tenant, Hash: hashOf("e"), Name: lost})) // whoever removed it comes late
-	_, _, err = t.s.AddResourceVersion(t.ctx, who, app.ResourcePush{ResourceID: siteID}, app.Blob{Hash: hashOf("e"), Size: 5}, lost, t.clock.Now())
+	t.must(t.s.BlobGone(t.ctx, resource.GoingBlob{Tenant: tenant, Hash: hashOf("e"), Name: lost})) // whoever removed it comes late
+	_, _, err = t.s.AddResourceVersion(t.ctx, who, resource.ResourcePush{ResourceID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, lost, t.clock.Now())
 	t.code(err, app.ETransient)
-	_, added, err := t.s.AddResourceVersion(t.ctx, who, app.ResourcePush{ResourceID: siteID}, app.Blob{Hash: hashOf("e"), Size: 5}, fresh, t.clock.Now())
+	_, added, err := t.s.AddResourceVersion(t.ctx, who, resource.ResourcePush{ResourceID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, fresh, t.clock.Now())
 	if err != nil || !added {
 		t.Errorf("what was announced anew is not taken: %v", err)
 	}
@@ -270,8 +271,8 @@ func (t *storeTest) sweeps() {
 	if size != 205 {
 		t.Errorf("the tenant has %d bytes", size)
 	}
-	_, err = t.s.AnnounceBlob(t.ctx, tenant, app.Blob{Hash: hashOf("9"), Size: 100}, 304, t.clock.Now())
+	_, err = t.s.AnnounceBlob(t.ctx, tenant, resource.Blob{Hash: hashOf("9"), Size: 100}, 304, t.clock.Now())
 	t.code(err, app.EQuota)
-	_, err = t.s.AnnounceBlob(t.ctx, tenant, app.Blob{Hash: hashOf("9"), Size: 100}, 305, t.clock.Now())
+	_, err = t.s.AnnounceBlob(t.ctx, tenant, resource.Blob{Hash: hashOf("9"), Size: 100}, 305, t.clock.Now())
 	t.must(err)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 )
 
 // powering plans a sleep or a wake of one step for each node.
@@ -26,7 +27,7 @@ func (powering) Plan(r app.PlanRequest) (app.Plan, error) {
 // schedules: what is due is done once, late where it has to be, and left out and told after an hour. The clock stands at noon of
 // 2 January 2026, a Friday.
 func (t *moneyTest) schedules() {
-	a := app.New(app.Deps{Store: t.s, Planner: powering{}, Now: t.clock.Now, Catalog: app.NewCatalog})
+	a := all.New(all.Deps{Store: t.s, Planner: powering{}, Now: t.clock.Now, Catalog: app.NewCatalog})
 	status := func(want app.ClusterStatus) {
 		t.Helper()
 		if c, err := t.s.Cluster(t.ctx, tenant, "web-1"); err != nil || c.Status != want {

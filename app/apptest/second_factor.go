@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/identity"
 )
 
 // Code is what an authenticator app with a secret shows at a time.
@@ -32,9 +34,9 @@ func Code(secret string, at time.Time) string {
 }
 
 // local makes an account with a password of its own and signs it in.
-func (t *storeTest) local(a *app.App, boss app.Actor, name string) (actor app.Actor, password string) {
+func (t *storeTest) local(a *all.App, boss app.Actor, name string) (actor app.Actor, password string) {
 	t.Helper()
-	_, first, err := a.CreateUser(t.ctx, boss, app.NewUser{Name: name, Role: app.RoleUser})
+	_, first, err := a.CreateUser(t.ctx, boss, identity.NewUser{Name: name, Role: app.RoleUser})
 	t.must(err)
 	s, err := a.SignIn(t.ctx, tenant, name, first, app.Visit{})
 	t.must(err)
@@ -44,7 +46,7 @@ func (t *storeTest) local(a *app.App, boss app.Actor, name string) (actor app.Ac
 }
 
 // actor is who a sign-in is for.
-func (t *storeTest) actor(a *app.App, s app.Session) app.Actor {
+func (t *storeTest) actor(a *all.App, s app.Session) app.Actor {
 	t.Helper()
 	actor, err := a.ActorOfSession(t.ctx, s.ID, app.Visit{})
 	t.must(err)
@@ -52,7 +54,7 @@ func (t *storeTest) actor(a *app.App, s app.Session) app.Actor {
 }
 
 // withApp gives an account an authenticator app, and returns its secret and the recovery codes.
-func (t *storeTest) withApp(a *app.App, who app.Actor) (secret string, codes []string) {
+func (t *storeTest) withApp(a *all.App, who app.Actor) (secret string, codes []string) {
 	t.Helper()
 	secret, err := a.StartAuthenticator(t.ctx, who)
 	t.must(err)
@@ -99,7 +101,7 @@ func (t *storeTest) secondFactor() {
 		return s
 	}
 	finish := func(p app.Session, code string) (app.Session, error) {
-		return a.FinishSignIn(t.ctx, p, app.FactorProof{Code: code}, app.Visit{From: "192.0.2.7"})
+		return a.FinishSignIn(t.ctx, p, identity.FactorProof{Code: code}, app.Visit{From: "192.0.2.7"})
 	}
 	p := pend()
 	t.reason(second(finish(p, "")), app.EUnauthorized, app.SecondFactorReason)
@@ -115,7 +117,7 @@ func (t *storeTest) secondFactor() {
 
 	// What was pending ends by time, with the password, and is of its account only.
 	p = pend()
-	t.clock.Move(app.PendingSignIn)
+	t.clock.Move(identity.PendingSignIn)
 	t.reason(second(finish(p, Code(secret, t.clock.Now()))), app.EUnauthorized, "expired")
 	p = pend()
 	p.Mark = "of another password"
@@ -142,7 +144,7 @@ func (t *storeTest) secondFactor() {
 
 	// A proof takes both.
 	step := func(password, code string) error {
-		return a.StepUp(t.ctx, ada, password, app.FactorProof{Code: code})
+		return a.StepUp(t.ctx, ada, password, identity.FactorProof{Code: code})
 	}
 	t.clock.Move(time.Minute)
 	t.reason(step(password, ""), app.EUnauthorized, app.SecondFactorReason)
@@ -165,16 +167,16 @@ func (t *storeTest) secondFactor() {
 	if more, err := a.AddSecurityKey(t.ctx, ada, " Key ring ", []byte("public")); err != nil || more != nil {
 		t.Errorf("a second one: %v, %v", more, err)
 	}
-	key := app.FactorProof{Key: func(keys []app.SecondFactor) (app.SecondFactor, error) {
+	key := identity.FactorProof{Key: func(keys []identity.SecondFactor) (identity.SecondFactor, error) {
 		if len(keys) != 1 || string(keys[0].Secret) != "public" || keys[0].Name != "Key ring" {
-			return app.SecondFactor{}, fmt.Errorf("keys: %+v", keys)
+			return identity.SecondFactor{}, fmt.Errorf("keys: %+v", keys)
 		}
 		keys[0].Secret = []byte("public, used once")
 		return keys[0], nil
 	}}
 	in, err = a.FinishSignIn(t.ctx, pend(), key, app.Visit{})
 	t.must(err)
-	if list, err := a.Sessions(t.ctx, ada, ""); err != nil || list[0].Second != app.FactorKey {
+	if list, err := a.Sessions(t.ctx, ada, ""); err != nil || list[0].Second != identity.FactorKey {
 		t.Errorf("%+v, %v", list, err)
 	}
 	have, err := a.SecondFactors(t.ctx, ada)
@@ -199,7 +201,7 @@ func (t *storeTest) secondFactor() {
 }
 
 // audited checks how often an act is in the audit.
-func (t *storeTest) audited(a *app.App, boss app.Actor, act string, want int) {
+func (t *storeTest) audited(a *all.App, boss app.Actor, act string, want int) {
 	t.Helper()
 	if deeds, _, err := a.Audit(t.ctx, boss, app.AuditFilter{Act: act}); err != nil || len(deeds) != want {
 		t.Errorf("the audit has %d of %s, want %d: %v", len(deeds), act, want, err)
@@ -223,7 +225,7 @@ func (t *storeTest) guessedCodes() {
 	pending, err := a.SignIn(t.ctx, tenant, "ada", password, app.Visit{})
 	t.reason(err, app.EForbidden, app.SecondFactorReason)
 	try := func(code string) error {
-		return second(a.FinishSignIn(t.ctx, pending, app.FactorProof{Code: code}, app.Visit{}))
+		return second(a.FinishSignIn(t.ctx, pending, identity.FactorProof{Code: code}, app.Visit{}))
 	}
 
 	// Many at the same moment with the same code: one.
@@ -243,7 +245,7 @@ func (t *storeTest) guessedCodes() {
 	t.clock.Move(30 * time.Second)
 	t.must(try(Code(secret, t.clock.Now()))) // which forgets the failures
 
-	for range app.MostWrongCodes {
+	for range identity.MostWrongCodes {
 		t.reason(try("999999x"), app.EUnauthorized, "wrong_code")
 	}
 	if list, err := a.Notices(t.ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
@@ -252,11 +254,11 @@ func (t *storeTest) guessedCodes() {
 	t.clock.Move(30 * time.Second)
 	t.reason(try(Code(secret, t.clock.Now())), app.ERateLimit, "too_many_codes")
 	t.reason(try(codes[0]), app.ERateLimit, "too_many_codes")
-	t.must(second(a.FinishSignIn(t.ctx, pending, app.FactorProof{Key: func([]app.SecondFactor) (app.SecondFactor, error) { return app.SecondFactor{}, nil }}, app.Visit{})))
-	for range app.MostWrongCodes {
+	t.must(second(a.FinishSignIn(t.ctx, pending, identity.FactorProof{Key: func([]identity.SecondFactor) (identity.SecondFactor, error) { return identity.SecondFactor{}, nil }}, app.Visit{})))
+	for range identity.MostWrongCodes {
 		_ = try("999999x")
 	}
-	t.clock.Move(app.WrongCodesWithin)
+	t.clock.Move(identity.WrongCodesWithin)
 	pending, _ = a.SignIn(t.ctx, tenant, "ada", password, app.Visit{})
 	t.must(try(codes[0])) // nor was it used up meanwhile
 }
@@ -309,7 +311,7 @@ func (t *storeTest) lostSecondFactor() {
 	secret, _ := t.withApp(a, ada)
 	ada = t.actor(a, app.Session{ID: t.id(ada)})
 	t.must(second(a.Clusters(t.ctx, ada, app.ClusterFilter{})))
-	sso, err := a.SignInBy(t.ctx, person("kim", app.Grant{Tenant: tenant, Role: app.RoleUser}), "", app.Visit{})
+	sso, err := a.SignInBy(t.ctx, person("kim", identity.Grant{Tenant: tenant, Role: app.RoleUser}), "", app.Visit{})
 	t.must(err)
 	t.must(second(a.Clusters(t.ctx, t.actor(a, sso), app.ClusterFilter{})))
 	t.reason(second(a.StartAuthenticator(t.ctx, t.actor(a, sso))), app.EConflict, "no_password")
@@ -325,5 +327,5 @@ func (t *storeTest) lostSecondFactor() {
 	t.must(err)
 	t.reason(second(a.ActorOfSession(t.ctx, id, app.Visit{})), app.EUnauthorized, app.SecondFactorReason)
 	t.clock.Move(30 * time.Second)
-	t.must(second(a.FinishSignIn(t.ctx, pending, app.FactorProof{Code: Code(secret, t.clock.Now())}, app.Visit{})))
+	t.must(second(a.FinishSignIn(t.ctx, pending, identity.FactorProof{Code: Code(secret, t.clock.Now())}, app.Visit{})))
 }

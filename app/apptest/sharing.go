@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/identity"
 )
 
 // readers: whatever is shared with whom, a reader finds, lists and counts exactly the clusters that ClusterReader.AccessTo says, with that access.
@@ -18,10 +21,10 @@ func (t *storeTest) readers() {
 	}
 	boss := app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin}
 	for _, name := range groups {
-		_, err := t.s.SaveGroup(t.ctx, boss, app.GroupChange{Name: name}, t.clock.Now())
+		_, err := t.s.SaveGroup(t.ctx, boss, identity.GroupChange{Name: name}, t.clock.Now())
 		t.must(err)
 	}
-	shares := map[string][]app.ClusterShare{}
+	shares := map[string][]cluster.ClusterShare{}
 	var all []app.Cluster
 	for i := range 40 {
 		n := NewCluster(tenant, fmt.Sprintf("c%d", i), 1, t.clock.Now(), Chain(1))
@@ -34,13 +37,13 @@ func (t *storeTest) readers() {
 		}
 		_, err := t.s.CreateCluster(t.ctx, n)
 		t.must(err)
-		var change app.SharingChange
+		var change cluster.SharingChange
 		for range random.IntN(3) {
-			one := app.ClusterShare{Access: app.SharedAccess[random.IntN(len(app.SharedAccess))], Person: people[random.IntN(len(people))]}
+			one := cluster.ClusterShare{Access: cluster.SharedAccess[random.IntN(len(cluster.SharedAccess))], Person: people[random.IntN(len(people))]}
 			if random.IntN(2) == 0 {
 				one.Person, one.Group = "", groups[random.IntN(len(groups))]
 			}
-			if !slices.ContainsFunc(change.Add, func(o app.ClusterShare) bool { return o.Name() == one.Name() }) {
+			if !slices.ContainsFunc(change.Add, func(o cluster.ClusterShare) bool { return o.Name() == one.Name() }) {
 				change.Add = append(change.Add, one)
 			}
 		}
@@ -118,7 +121,7 @@ func (t *storeTest) sharing() {
 	for _, name := range []string{"ada", "bob"} {
 		t.must(t.s.CreateUser(t.ctx, app.User{Tenant: tenant, Name: name, Role: app.RoleUser, CreatedAt: t.clock.Now()}))
 	}
-	ops := app.GroupChange{Name: "ops", Members: &[]string{"bob"}}
+	ops := identity.GroupChange{Name: "ops", Members: &[]string{"bob"}}
 	_, err := t.s.SaveGroup(t.ctx, boss, ops, t.clock.Now())
 	t.must(err)
 	// A new tenant's clusters are private, until an admin sets something else.
@@ -144,25 +147,25 @@ func (t *storeTest) sharing() {
 		t.Errorf("another default is the same setting: %v", err)
 	}
 
-	share := func(c app.SharingChange) (app.ClusterSharing, error) {
+	share := func(c cluster.SharingChange) (cluster.ClusterSharing, error) {
 		return t.s.ShareCluster(t.ctx, boss, "web-1", c, 2, t.clock.Now())
 	}
-	add := func(s ...app.ClusterShare) app.SharingChange { return app.SharingChange{Add: s} }
-	_, err = share(add(app.ClusterShare{Person: "nemo", Access: app.AccessUser}))
+	add := func(s ...cluster.ClusterShare) cluster.SharingChange { return cluster.SharingChange{Add: s} }
+	_, err = share(add(cluster.ClusterShare{Person: "nemo", Access: app.AccessUser}))
 	t.code(err, app.EInvalid)
-	_, err = share(add(app.ClusterShare{Group: "nemo", Access: app.AccessUser}))
+	_, err = share(add(cluster.ClusterShare{Group: "nemo", Access: app.AccessUser}))
 	t.code(err, app.EInvalid)
-	toBob, toOps := app.ClusterShare{Person: "bob", Access: app.AccessReader}, app.ClusterShare{Group: "ops", Access: app.AccessCoOwner}
+	toBob, toOps := cluster.ClusterShare{Person: "bob", Access: app.AccessReader}, cluster.ClusterShare{Group: "ops", Access: app.AccessCoOwner}
 	after, err := share(add(toBob, toOps))
-	if err != nil || !slices.Equal(after.Shares, []app.ClusterShare{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
+	if err != nil || !slices.Equal(after.Shares, []cluster.ClusterShare{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
 		t.Errorf("shared: %+v, %v", after, err)
 	}
-	_, err = share(add(app.ClusterShare{Person: "ada", Access: app.AccessUser}))
+	_, err = share(add(cluster.ClusterShare{Person: "ada", Access: app.AccessUser}))
 	t.code(err, app.EInvalid) // too many
 	toBob.Access = app.AccessUser
 	for range 2 { // the second time nothing changes
-		after, err = share(app.SharingChange{Add: []app.ClusterShare{toBob}, Remove: []app.ClusterShare{{Group: "ops"}}, Visibility: app.VisibleTenant})
-		if err != nil || !slices.Equal(after.Shares, []app.ClusterShare{toBob}) || after.Visibility != app.VisibleTenant {
+		after, err = share(cluster.SharingChange{Add: []cluster.ClusterShare{toBob}, Remove: []cluster.ClusterShare{{Group: "ops"}}, Visibility: app.VisibleTenant})
+		if err != nil || !slices.Equal(after.Shares, []cluster.ClusterShare{toBob}) || after.Visibility != app.VisibleTenant {
 			t.Errorf("changed: %+v, %v", after, err)
 		}
 	}
@@ -183,7 +186,7 @@ func (t *storeTest) sharing() {
 	// A group that owns a cluster stays; what was shared with one that is deleted ends.
 	_, err = share(add(toOps))
 	t.must(err)
-	t.must(t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss, Now: t.clock.Now()}))
+	t.must(t.s.TransferCluster(t.ctx, cluster.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss, Now: t.clock.Now()}))
 	// What the owner is told of its clusters, a group that owns them is told, too; of requests only those are whom they wait for.
 	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
 		title := fmt.Sprintf("about %s", kind)
@@ -195,8 +198,8 @@ func (t *storeTest) sharing() {
 		}
 	}
 	t.code(t.s.DeleteGroup(t.ctx, boss, "ops", t.clock.Now()), app.EConflict)
-	t.code(t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo", Who: boss, Now: t.clock.Now()}), app.EInvalid)
-	t.must(t.s.TransferCluster(t.ctx, app.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.clock.Now()}))
+	t.code(t.s.TransferCluster(t.ctx, cluster.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo", Who: boss, Now: t.clock.Now()}), app.EInvalid)
+	t.must(t.s.TransferCluster(t.ctx, cluster.ClusterTransfer{Tenant: tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.clock.Now()}))
 	t.must(t.s.DeleteGroup(t.ctx, boss, "ops", t.clock.Now()))
 	t.must(t.s.DeleteUser(t.ctx, boss, "bob", "ada", t.clock.Now()))
 	if left, err := t.s.ClusterSharing(t.ctx, tenant, "web-1"); err != nil || len(left.Shares) != 0 {
@@ -235,7 +238,7 @@ func (t *storeTest) deciders() {
 			t.Errorf("%s of %q reads %v and lists %+v, %v", c.role, c.group, err, list, e)
 		}
 		_, err = t.s.ReadableCluster(t.ctx, reader, "web-1")
-		questions, e := t.s.Questions(t.ctx, tenant, app.QuestionFilter{Reader: &reader, Limit: 10})
+		questions, e := t.s.Questions(t.ctx, tenant, execution.QuestionFilter{Reader: &reader, Limit: 10})
 		if (err == nil) != c.clusters || e != nil || (len(questions) == 1) != c.clusters {
 			t.Errorf("%s of %q finds the cluster: %v, and %+v, %v", c.role, c.group, err, questions, e)
 		}

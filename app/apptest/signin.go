@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // signed is a sign-in as it should be.
@@ -20,15 +21,15 @@ type signed struct {
 	revoked  bool
 }
 
-func person(name string, grants ...app.Grant) app.Subject {
-	return app.Subject{Provider: "sso", Label: "SSO", Issuer: "https://sso.example", ID: "id-" + name, Name: name, Grants: grants}
+func person(name string, grants ...identity.Grant) identity.Subject {
+	return identity.Subject{Provider: "sso", Label: "SSO", Issuer: "https://sso.example", ID: "id-" + name, Name: name, Grants: grants}
 }
 
 // signIns lets people sign in, work, wait, be signed out, disabled and change passwords at random, and checks at each moment
 // which sign-ins count.
 func (t *storeTest) signIns() {
 	a, _, boss := t.house()
-	grant := app.Grant{Tenant: tenant, Role: app.RoleUser}
+	grant := identity.Grant{Tenant: tenant, Role: app.RoleUser}
 	users := []string{"ada", "eve"}
 	for seed := range rounds(6) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -90,7 +91,7 @@ func (t *storeTest) signIns() {
 				t.must(t.s.SetPassword(t.ctx, boss, user, fmt.Sprintf("%d/%d", seed, passwords[user]), t.clock.Now()))
 			case n == 9 && r.IntN(3) == 0:
 				off := !disabled[user]
-				t.must(second(a.ChangeUser(t.ctx, boss, user, app.UserChange{Disabled: &off})))
+				t.must(second(a.ChangeUser(t.ctx, boss, user, identity.UserChange{Disabled: &off})))
 				disabled[user] = off
 			case n == 10 && len(all) > 0:
 				// One of them ends all others of its user.
@@ -136,7 +137,7 @@ func (t *storeTest) signIns() {
 		on := false
 		for _, u := range users {
 			if disabled[u] {
-				t.must(second(a.ChangeUser(t.ctx, boss, u, app.UserChange{Disabled: &on})))
+				t.must(second(a.ChangeUser(t.ctx, boss, u, identity.UserChange{Disabled: &on})))
 			}
 			t.must(second(a.RevokeAllSessions(t.ctx, boss, u)))
 		}
@@ -147,8 +148,8 @@ func (t *storeTest) signIns() {
 func (t *storeTest) persons() {
 	a, root, boss := t.house()
 	t.must(t.s.CreateUser(t.ctx, app.User{Tenant: "t2", Name: "kim", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.clock.Now()}))
-	ops := app.Grant{Tenant: tenant, Role: app.RoleUser, Groups: []string{"builders", "ops"}}
-	other := app.Grant{Tenant: "t2", Role: app.RoleViewer}
+	ops := identity.Grant{Tenant: tenant, Role: app.RoleUser, Groups: []string{"builders", "ops"}}
+	other := identity.Grant{Tenant: "t2", Role: app.RoleViewer}
 
 	// Ten first sign-ins at once make one account.
 	var wg sync.WaitGroup
@@ -190,13 +191,13 @@ func (t *storeTest) persons() {
 	t.reason(err, app.EConflict, "name_taken")
 	_, err = a.SignInBy(t.ctx, person("Not A Name", ops), "", app.Visit{})
 	t.reason(err, app.EForbidden, "name")
-	_, err = a.SignInBy(t.ctx, person("bob", app.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", app.Visit{})
+	_, err = a.SignInBy(t.ctx, person("bob", identity.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", app.Visit{})
 	t.reason(err, app.ENotFound, "no_tenant")
 
 	// Claims change role and groups of sign-ins that are there, and leave alone what people set here.
-	t.must(second(a.SaveGroup(t.ctx, boss, app.GroupChange{Name: "data"})))
-	t.must(second(a.ChangeUser(t.ctx, boss, "ada", app.UserChange{Groups: &[]string{"data"}})))
-	s, err := a.SignInBy(t.ctx, person("ada", app.Grant{Tenant: tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", app.Visit{})
+	t.must(second(a.SaveGroup(t.ctx, boss, identity.GroupChange{Name: "data"})))
+	t.must(second(a.ChangeUser(t.ctx, boss, "ada", identity.UserChange{Groups: &[]string{"data"}})))
+	s, err := a.SignInBy(t.ctx, person("ada", identity.Grant{Tenant: tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", app.Visit{})
 	t.must(err)
 	actor, err := a.ActorOfSession(t.ctx, s.ID, app.Visit{})
 	t.must(err)
@@ -206,7 +207,7 @@ func (t *storeTest) persons() {
 
 	// Who has lost a tenant is out of it, with tokens and groups; the other tenant stays.
 	t.must(second(a.SignInBy(t.ctx, both, "t2", app.Visit{})))
-	_, token, err := a.CreateToken(t.ctx, actor, app.NewAPIToken{Label: "ci", Days: 1})
+	_, token, err := a.CreateToken(t.ctx, actor, identity.NewAPIToken{Label: "ci", Days: 1})
 	t.must(err)
 	t.must(second(a.ActorOfToken(t.ctx, token, "")))
 	t.must(second(a.SignInBy(t.ctx, person("ada", other), "", app.Visit{})))
@@ -227,7 +228,7 @@ func (t *storeTest) persons() {
 // identities elsewhere: a link works once, however many try it at once.
 func (t *storeTest) identities() {
 	a, _, _ := t.house()
-	grant := app.Grant{Tenant: tenant, Role: app.RoleUser}
+	grant := identity.Grant{Tenant: tenant, Role: app.RoleUser}
 	enter := func(name string) app.Actor {
 		s, err := a.SignInBy(t.ctx, person(name, grant), "", app.Visit{})
 		t.must(err)

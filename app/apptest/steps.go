@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 func (t *storeTest) runsToItsEnd() {
@@ -63,7 +64,7 @@ func (t *storeTest) oldFence() {
 func (t *storeTest) lostAnswer() {
 	t.create("web", 1)
 	c := t.claim("w1")
-	f := app.Finish{Fence: fence(c), Now: t.clock.Now(), ClaimFor: app.ClaimFor}
+	f := app.Finish{Fence: fence(c), Now: t.clock.Now(), ClaimFor: execution.ClaimFor}
 	next, err := t.end("w1", f)
 	t.must(err)
 	again, err := t.end("w1", f)
@@ -78,13 +79,13 @@ func (t *storeTest) lostAnswer() {
 func (t *storeTest) lostClaim() {
 	t.create("web", 1)
 	old := t.claim("w1")
-	t.clock.Move(app.ClaimFor / 2)
-	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
+	t.clock.Move(execution.ClaimFor / 2)
+	d, err := t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	if d[0].Lost || d[0].Cancel {
 		t.Fatalf("a living claim was refused: %+v", d[0])
 	}
-	t.clock.Move(app.ClaimFor - time.Second)
+	t.clock.Move(execution.ClaimFor - time.Second)
 	n, err := t.s.SweepSteps(t.ctx, t.clock.Now())
 	t.must(err)
 	if n != 0 {
@@ -102,7 +103,7 @@ func (t *storeTest) lostClaim() {
 	}
 	_, err = t.end("w1", app.Finish{Fence: fence(old), Now: t.clock.Now()})
 	t.code(err, app.EStale)
-	d, err = t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), app.ClaimFor)
+	d, err = t.s.ExtendClaims(t.ctx, app.WorkerID{Tenant: tenant, Name: "w1"}, []app.Fence{fence(old)}, t.clock.Now(), execution.ClaimFor)
 	t.must(err)
 	if !d[0].Lost {
 		t.Error("the old worker is not told that its claim is lost")

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/execution"
 )
 
 // StoreSuite is what every store passes. open gives a fresh, empty store that is closed by the test.
-func StoreSuite(t *testing.T, open func(t *testing.T) app.Store) {
+func StoreSuite(t *testing.T, open func(t *testing.T) all.Store) {
 	for _, c := range []struct {
 		name string
 		test func(*storeTest)
@@ -151,7 +153,7 @@ const tenant = "t1"
 type storeTest struct {
 	*testing.T
 	ctx   context.Context
-	s     app.Store
+	s     all.Store
 	clock *Clock
 }
 
@@ -184,7 +186,7 @@ func (t *storeTest) claim(worker string) *app.ClaimedStep {
 // claimAs claims one step, or gives nil.
 func (t *storeTest) claimAs(w app.WorkerID) *app.ClaimedStep {
 	t.Helper()
-	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: app.ClaimFor})
+	cs, err := t.s.ClaimSteps(t.ctx, app.ClaimQuery{Worker: w, Now: t.clock.Now(), For: execution.ClaimFor})
 	t.must(err)
 	if len(cs) == 0 {
 		return nil
@@ -217,7 +219,7 @@ func (t *storeTest) finish(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
 	t.Helper()
 	f := app.Finish{Fence: fence(c), Now: t.clock.Now()}
 	if chain {
-		f.ClaimFor = app.ClaimFor
+		f.ClaimFor = execution.ClaimFor
 	}
 	switch c.Step.Action {
 	case app.ActionCreate:

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
+	"muster/app/usage"
 )
 
 // stood is a machine, for sums that are done by hand.
 type stood struct {
-	keys       map[app.UsageBy]string
+	keys       map[usage.UsageBy]string
 	owner      string
 	price, cpu float64
 	made, gone time.Time // gone may be zero
@@ -30,12 +32,12 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 		_, err := t.s.CreateCluster(t.ctx, n)
 		t.must(err)
 		for _, node := range n.Nodes {
-			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[app.UsageBy]string{
-				app.UsageByNothing: "", app.UsageByTenant: tenant, app.UsageByUser: n.Cluster.Owner, app.UsageByTemplate: n.Cluster.Template,
-				app.UsageByProvider: n.Cluster.Provider, app.UsageByHardware: "small", app.UsageByCluster: n.Cluster.ID}}
+			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[usage.UsageBy]string{
+				usage.UsageByNothing: "", usage.UsageByTenant: tenant, usage.UsageByUser: n.Cluster.Owner, usage.UsageByTemplate: n.Cluster.Template,
+				usage.UsageByProvider: n.Cluster.Provider, usage.UsageByHardware: "small", usage.UsageByCluster: n.Cluster.ID}}
 			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
 			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
-			seen := app.Seen{Kind: app.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, MadeAt: m.made}
+			seen := app.Seen{Kind: fleet.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, MadeAt: m.made}
 			t.must(t.s.NoteResources(t.ctx, n.Cluster.Provider, node.Intent, m.made, []app.Seen{seen}))
 			if end := m.made.Add(lived); end.Before(begin.Add(days * 24 * time.Hour)) {
 				m.gone, seen.Gone = end, true
@@ -49,15 +51,15 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 }
 
 // byHand is usage by the book: every machine against every part of the time.
-func byHand(all []stood, f app.UsageFilter, owner string) map[string]app.UsageSum {
-	sums := map[string]app.UsageSum{}
+func byHand(all []stood, f usage.UsageFilter, owner string) map[string]usage.UsageSum {
+	sums := map[string]usage.UsageSum{}
 	begin := f.From
-	if f.Step != app.UsageWhole {
+	if f.Step != usage.UsageWhole {
 		begin = f.Step.Start(f.From)
 	}
 	for at := begin; at.Before(f.To); {
 		next := f.To
-		if f.Step != app.UsageWhole {
+		if f.Step != usage.UsageWhole {
 			next = f.Step.Next(at)
 		}
 		for _, m := range all {
@@ -104,24 +106,24 @@ func (t *moneyTest) usage() {
 	now := t.clock.Now()
 	same := func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }
 	for range 60 {
-		f := app.UsageFilter{By: app.UsageBys[random.IntN(len(app.UsageBys))], Step: app.UsageSteps[random.IntN(len(app.UsageSteps))]}
+		f := usage.UsageFilter{By: usage.UsageBys[random.IntN(len(usage.UsageBys))], Step: usage.UsageSteps[random.IntN(len(usage.UsageSteps))]}
 		f.To = now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		f.From = f.To.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		if random.IntN(3) == 0 {
-			f.From, f.To = app.UsageDay.Start(f.From), app.UsageDay.Start(f.To).Add(24*time.Hour)
+			f.From, f.To = usage.UsageDay.Start(f.From), usage.UsageDay.Start(f.To).Add(24*time.Hour)
 		}
 		who, owner := boss, ""
 		if random.IntN(3) == 0 {
 			who = app.Actor{Tenant: tenant, User: "u1", Role: app.RoleUser}
-			if f.By != app.UsageByTenant {
+			if f.By != usage.UsageByTenant {
 				owner = "u1"
 			}
 		}
 		u, err := a.Usage(t.ctx, who, f)
 		t.must(err)
-		want := byHand(all, app.UsageFilter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
+		want := byHand(all, usage.UsageFilter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
 		name := fmt.Sprintf("%s to %s by %s a %s for %s", u.From, u.To, f.By, f.Step, who.User)
-		total := app.UsageSum{}
+		total := usage.UsageSum{}
 		for _, l := range u.Lines {
 			key := l.Start.Format(time.RFC3339Nano) + " " + l.Key
 			w := want[key]
@@ -141,25 +143,25 @@ func (t *moneyTest) usage() {
 		}
 	}
 	// What is to come is not counted, and other tenants see nothing of it.
-	u, err := a.Usage(t.ctx, boss, app.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
+	u, err := a.Usage(t.ctx, boss, usage.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
 	t.must(err)
 	if !u.To.Equal(now) {
 		t.Errorf("counted until %s", u.To)
 	}
-	u, err = a.Usage(t.ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, app.UsageFilter{From: now.AddDate(-1, 0, 0)})
+	u, err = a.Usage(t.ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, usage.UsageFilter{From: now.AddDate(-1, 0, 0)})
 	t.must(err)
-	if len(u.Lines) != 0 || u.Total != (app.UsageSum{}) {
+	if len(u.Lines) != 0 || u.Total != (usage.UsageSum{}) {
 		t.Errorf("another tenant sees %+v", u)
 	}
 	root := app.Actor{Tenant: "other", User: "root", Role: app.RoleSuperadmin}
-	u, err = a.UsageOfAll(t.ctx, root, app.UsageFilter{From: now.AddDate(-1, 0, 0), By: app.UsageByTenant})
+	u, err = a.UsageOfAll(t.ctx, root, usage.UsageFilter{From: now.AddDate(-1, 0, 0), By: usage.UsageByTenant})
 	t.must(err)
 	if len(u.Lines) != 1 || u.Lines[0].Key != tenant {
 		t.Errorf("of all tenants: %+v", u.Lines)
 	}
-	_, err = a.UsageOfAll(t.ctx, boss, app.UsageFilter{})
+	_, err = a.UsageOfAll(t.ctx, boss, usage.UsageFilter{})
 	t.code(err, app.EForbidden)
-	for _, f := range []app.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: app.UsageHour},
+	for _, f := range []usage.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.UsageHour},
 		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		_, err := a.Usage(t.ctx, boss, f)
 		t.code(err, app.EInvalid)

@@ -4,7 +4,8 @@ import (
 	"math"
 	"time"
 
-	"muster/app"
+	"muster/app/policy"
+	"muster/app/usage"
 )
 
 // commitments: leases of different ends, of two owners, one with a machine that is gone and one of a request that only waits.
@@ -14,7 +15,7 @@ func (t *moneyTest) commitments() {
 	make := func(name, owner string, perHour float64, until time.Time) {
 		n := NewCluster(tenant, name, 1, now, Chain(1))
 		n.Cluster.Owner, n.Cluster.CostPerHour, n.Cluster.ExpiresAt = owner, perHour, until
-		n.Reservation = app.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, nil)
+		n.Reservation = policy.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, nil)
 		_, err := t.s.CreateCluster(t.ctx, n)
 		t.must(err)
 	}
@@ -38,17 +39,17 @@ func (t *moneyTest) commitments() {
 		{tenant, "eve", now, 0, 0, 0},
 		{"other", "", now, 0, 0, 0},
 	} {
-		list, err := t.s.Commitments(t.ctx, app.CommitmentQuery{Tenant: c.tenant, Owner: c.owner, Now: c.at, End: end})
+		list, err := t.s.Commitments(t.ctx, usage.CommitmentQuery{Tenant: c.tenant, Owner: c.owner, Now: c.at, End: end})
 		t.must(err)
-		got := app.LookAhead(list, c.at, end)
+		got := usage.LookAhead(list, c.at, end)
 		if math.Abs(got.PerHour-c.perHour) > 1e-6 || math.Abs(got.Cost-c.cost) > 1e-3 || len(list) > c.most {
 			t.Errorf("of %q in %q: %v an hour and %v in all from %v, want %v and %v", c.owner, c.tenant, got.PerHour, got.Cost, list, c.perHour, c.cost)
 		}
 	}
 	t.gone("b-1", 1)
-	list, err := t.s.Commitments(t.ctx, app.CommitmentQuery{Tenant: tenant, Owner: "ada", Now: now, End: end})
+	list, err := t.s.Commitments(t.ctx, usage.CommitmentQuery{Tenant: tenant, Owner: "ada", Now: now, End: end})
 	t.must(err)
-	if got := app.LookAhead(list, now, end); got.PerHour != 5 {
+	if got := usage.LookAhead(list, now, end); got.PerHour != 5 {
 		t.Errorf("what is gone still costs: %+v", got)
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/execution"
 )
 
-func (t *storeTest) waitingRows(op app.Operation, f app.WaitingFilter) app.WaitingRows {
+func (t *storeTest) waitingRows(op app.Operation, f execution.WaitingFilter) execution.WaitingRows {
 	t.Helper()
 	if f.Limit == 0 {
 		f.Limit = 50
@@ -23,7 +25,7 @@ func (t *storeTest) waitingRows(op app.Operation, f app.WaitingFilter) app.Waiti
 // waits is about what steps wait for, as people are told.
 func (t *storeTest) waits() {
 	op := t.create("web", 3)
-	w := t.waitingRows(op, app.WaitingFilter{})
+	w := t.waitingRows(op, execution.WaitingFilter{})
 	var groups []string
 	for _, g := range w.Groups {
 		groups = append(groups, fmt.Sprintf("%s %s %s %d", g.State, g.Action, g.Service, g.Count))
@@ -41,7 +43,7 @@ func (t *storeTest) waits() {
 	for c != nil && c.Step.Action != app.ActionConfirm {
 		c = t.claim("w")
 	}
-	w = t.waitingRows(op, app.WaitingFilter{Step: "n2.a.start"})
+	w = t.waitingRows(op, execution.WaitingFilter{Step: "n2.a.start"})
 	if len(w.Steps) != 1 || len(w.Needs[w.Steps[0].Index]) != 3 {
 		t.Fatalf("n2.a.start: %+v needs %+v", w.Steps, w.Needs)
 	}
@@ -49,18 +51,18 @@ func (t *storeTest) waits() {
 		t.Errorf("the first that it waits for is %+v", first)
 	}
 	// A page begins where the last one ended.
-	first := t.waitingRows(op, app.WaitingFilter{Limit: 2})
+	first := t.waitingRows(op, execution.WaitingFilter{Limit: 2})
 	if len(first.Steps) != 2 || !first.More {
 		t.Fatalf("the first page: %+v", first.Steps)
 	}
-	next := t.waitingRows(op, app.WaitingFilter{Limit: 2, From: first.Steps[1].Index + 1})
+	next := t.waitingRows(op, execution.WaitingFilter{Limit: 2, From: first.Steps[1].Index + 1})
 	if len(next.Steps) == 0 || next.Steps[0].Index <= first.Steps[1].Index {
 		t.Errorf("the second page begins at %+v", next.Steps)
 	}
-	if other := t.waitingRows(op, app.WaitingFilter{Node: "n3"}); len(other.Steps) == 0 || other.Steps[0].Node != "n3" {
+	if other := t.waitingRows(op, execution.WaitingFilter{Node: "n3"}); len(other.Steps) == 0 || other.Steps[0].Node != "n3" {
 		t.Errorf("the page of n3: %+v", other.Steps)
 	}
-	if w, err := t.s.WaitingRows(t.ctx, "t2", op.ID, app.WaitingFilter{Limit: 5}, t.clock.Now()); err != nil || len(w.Steps)+len(w.Groups) > 0 {
+	if w, err := t.s.WaitingRows(t.ctx, "t2", op.ID, execution.WaitingFilter{Limit: 5}, t.clock.Now()); err != nil || len(w.Steps)+len(w.Groups) > 0 {
 		t.Errorf("another tenant sees %+v, %v", w, err)
 	}
 }
@@ -75,7 +77,7 @@ func (t *storeTest) backsOff() {
 	began := t.clock.Now()
 	t.clock.Move(time.Second)
 	t.fail(c, app.Retry{Again: true, After: time.Minute})
-	w := t.waitingRows(op, app.WaitingFilter{})
+	w := t.waitingRows(op, execution.WaitingFilter{})
 	if g := w.Groups[len(w.Groups)-1]; g.State != app.StepReady && w.Groups[0].State != app.StepReady {
 		t.Errorf("groups: %+v", w.Groups)
 	}
@@ -136,7 +138,7 @@ func (t *storeTest) waitsAgree() {
 	// What is paused isn't tried again by itself, and neither of the two may say so.
 	_, err := t.s.ControlOperation(t.ctx, app.Control{Tenant: tenant, Operation: ops[3].ID, Act: app.ControlPause, Who: "ada", Now: t.clock.Now()})
 	t.must(err)
-	a := app.New(app.Deps{Store: t.s, Now: t.clock.Now, Catalog: app.NewCatalog})
+	a := all.New(all.Deps{Store: t.s, Now: t.clock.Now, Catalog: app.NewCatalog})
 	ada := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin}
 	for round := range 30 {
 		q, err := a.Queue(t.ctx, ada)
@@ -158,7 +160,7 @@ func (t *storeTest) waitsAgree() {
 		}
 		whole := 0
 		for _, op := range ops {
-			w, err := a.Waiting(t.ctx, ada, op.Cluster, app.WaitingFilter{Limit: 500})
+			w, err := a.Waiting(t.ctx, ada, op.Cluster, execution.WaitingFilter{Limit: 500})
 			t.must(err)
 			groups := map[time.Time]int{}
 			for _, g := range w.Groups {
@@ -182,7 +184,7 @@ func (t *storeTest) waitsAgree() {
 				found[cause(s.Text)] = f
 			}
 			for at := range groups {
-				if !at.IsZero() && !slices.ContainsFunc(w.Steps, func(s app.Wait) bool { return s.Until.Equal(at) }) {
+				if !at.IsZero() && !slices.ContainsFunc(w.Steps, func(s execution.Wait) bool { return s.Until.Equal(at) }) {
 					t.Errorf("round %d: a group of %s is told %s, which is the time of none of its steps", round, op.Cluster, at)
 				}
 			}

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/resource"
 )
 
 // Limits bound what an archive may become. The zero value means those of DefaultLimits.
@@ -30,7 +31,7 @@ type Limits struct {
 }
 
 // DefaultLimits are those of resources.
-var DefaultLimits = Limits{Entries: app.MaxResourceFiles, Bytes: 64 << 30, Ratio: 200, RatioFrom: 64 << 20}
+var DefaultLimits = Limits{Entries: resource.MaxResourceFiles, Bytes: 64 << 30, Ratio: 200, RatioFrom: 64 << 20}
 
 const (
 	maxPath  = 1024 // bytes of a name
@@ -56,20 +57,20 @@ type Entry struct {
 
 // List looks through the whole archive and gives its files and links in the order of their names, with hashes of their contents.
 // Directories are not listed.
-func List(ctx context.Context, s Source) ([]app.ResourceFile, error) {
-	files := []app.ResourceFile{}
+func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
+	files := []resource.ResourceFile{}
 	err := Walk(ctx, s, func(e Entry, r io.Reader) error {
 		switch {
 		case e.Mode.IsDir():
 		case e.Link != "":
-			files = append(files, app.ResourceFile{Path: e.Path, Mode: int(e.Mode.Perm()), Link: e.Link})
+			files = append(files, resource.ResourceFile{Path: e.Path, Mode: int(e.Mode.Perm()), Link: e.Link})
 		default:
 			h := sha256.New()
 			n, err := io.Copy(h, r)
 			if err != nil {
 				return err
 			}
-			files = append(files, app.ResourceFile{Path: e.Path, Size: n, Mode: int(e.Mode.Perm()), Hash: hex.EncodeToString(h.Sum(nil))})
+			files = append(files, resource.ResourceFile{Path: e.Path, Size: n, Mode: int(e.Mode.Perm()), Hash: hex.EncodeToString(h.Sum(nil))})
 		}
 		return nil
 	})
@@ -79,7 +80,7 @@ func List(ctx context.Context, s Source) ([]app.ResourceFile, error) {
 	if len(files) == 0 {
 		return nil, invalid("The archive holds no files.", "")
 	}
-	slices.SortFunc(files, func(a, b app.ResourceFile) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(files, func(a, b resource.ResourceFile) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
 
@@ -267,8 +268,8 @@ func (w *walker) broken(err error) error {
 }
 
 func (w *walker) tooLarge() error {
-	return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive would be more than %s when it is unpacked.", app.Bytes(w.most())),
-		Hint: fmt.Sprintf("An archive may grow %d times, and to %s at most.", w.Limits.Ratio, app.Bytes(w.Limits.Bytes))}
+	return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive would be more than %s when it is unpacked.", resource.Bytes(w.most())),
+		Hint: fmt.Sprintf("An archive may grow %d times, and to %s at most.", w.Limits.Ratio, resource.Bytes(w.Limits.Bytes))}
 }
 
 // entry checks one entry and passes it on.

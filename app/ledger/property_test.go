@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/ledger"
+	"pgregory.net/rapid"
 )
 
 // Whatever workers, clocks and people do in whatever order, what the package promises holds, and everything comes to an end.
@@ -109,7 +109,7 @@ func worker(t *rapid.T, f *app.Fence, b *apptest.Book) app.WorkerID {
 
 func (w *world) claim(t *rapid.T) {
 	id := worker(t, nil, w.book)
-	for _, st := range w.book.Claim(id, w.now, app.ClaimFor, rapid.IntRange(1, 4).Draw(t, "most")) {
+	for _, st := range w.book.Claim(id, w.now, execution.ClaimFor, rapid.IntRange(1, 4).Draw(t, "most")) {
 		w.took(t, st)
 	}
 }
@@ -150,7 +150,7 @@ func (w *world) finish(t *rapid.T) {
 			end.Err, end.Retry = &app.Error{Code: app.ETransient, Message: "busy"}, app.Retry{Again: true, After: time.Duration(rapid.IntRange(0, 9000).Draw(t, "after")) * time.Second}
 		}
 		if rapid.Bool().Draw(t, "chain") {
-			end.ClaimFor = app.ClaimFor
+			end.ClaimFor = execution.ClaimFor
 		}
 		fs = append(fs, end)
 	}
@@ -365,7 +365,7 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 		}
 		for i := range tenants {
 			id := app.WorkerID{Tenant: fmt.Sprint("t", i), Name: "last"}
-			for _, st := range w.book.Claim(id, w.now, app.ClaimFor, 50) {
+			for _, st := range w.book.Claim(id, w.now, execution.ClaimFor, 50) {
 				w.took(t, st)
 				w.book.Finish(id, w.now, []app.Finish{{Now: w.now, Fence: app.Fence{Operation: st.Operation, Index: st.Index, Attempt: st.Attempt}}})
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // Resolver looks names up; *net.Resolver is one.
@@ -25,7 +26,7 @@ type Guard struct {
 	Resolver Resolver // nil: that of the system
 }
 
-var _ app.HookGuard = (*Guard)(nil)
+var _ webhook.HookGuard = (*Guard)(nil)
 
 // Addresses that are nobody's on the Internet, or lead somewhere else than they say, beside those that netip names itself.
 var special = []struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/store/db"
 	"muster/app/store/storetest"
@@ -23,7 +24,7 @@ func deeds(t testing.TB, s *store.Store, from, to int) {
 	}
 }
 
-func verify(t testing.TB, s *store.Store) app.AuditProof {
+func verify(t testing.TB, s *store.Store) identity.AuditProof {
 	t.Helper()
 	p, err := s.VerifyAudit(t.Context(), "t")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store"
 )
 
@@ -119,7 +120,7 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(
 	for {
 		if len(held) < size {
 			ring(b, s)
-			cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: size - len(held)})
+			cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: size - len(held)})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -150,7 +151,7 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(
 func report(b *testing.B, s *store.Store, w app.WorkerID, held []*app.ClaimedStep) (next []*app.ClaimedStep) {
 	fs := make([]app.Finish, len(held))
 	for i, c := range held {
-		fs[i] = app.Finish{Now: time.Now(), ClaimFor: app.ClaimFor, Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}
+		fs[i] = app.Finish{Now: time.Now(), ClaimFor: execution.ClaimFor, Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}
 		switch c.Step.Action {
 		case app.ActionCreate:
 			fs[i].Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name, Addresses: map[string]string{"access_v4": "10.0.0.1"}}}

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store/db"
 )
 
@@ -28,7 +29,7 @@ func TestReportsToAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: "t", Name: "w"}
-	held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: nodes})
+	held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: nodes})
 	if err != nil || len(held) != nodes {
 		t.Fatal(len(held), err)
 	}

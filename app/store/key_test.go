@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/store"
 )
@@ -47,7 +48,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	}
 	catalog := app.NewCatalog()
 	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
+	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
 	if as := claim(ctx, t, a); as == nil || as.Cluster.Name != "young" {
 		t.Fatalf("the other cluster's step is not handed out: %+v", as)
 	}
@@ -75,7 +76,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 }
 
 // claim asks as a worker does, to whom an error is one bell in vain.
-func claim(ctx context.Context, t *testing.T, a *app.App) *app.Assignment {
+func claim(ctx context.Context, t *testing.T, a *all.App) *app.Assignment {
 	t.Helper()
 	for range 5 {
 		as, err := a.Claim(ctx, app.WorkerID{Tenant: "t", Name: "w"}, 1)

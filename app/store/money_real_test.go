@@ -5,13 +5,13 @@ package store_test
 import (
 	"testing"
 
-	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
 )
 
 func TestPostgresMoney(t *testing.T) {
-	apptest.MoneySuite(t, func(t *testing.T) []app.Store {
+	apptest.MoneySuite(t, func(t *testing.T) []all.Store {
 		where := fresh(t)
-		return []app.Store{open(t, where), open(t, where), open(t, where)}
+		return []all.Store{open(t, where), open(t, where), open(t, where)}
 	})
 }

@@ -3,11 +3,11 @@ package store_test
 import (
 	"testing"
 
-	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/store/storetest"
 )
 
 func TestMoney(t *testing.T) {
-	apptest.MoneySuite(t, func(t *testing.T) []app.Store { return []app.Store{open(t, storetest.File(t))} })
+	apptest.MoneySuite(t, func(t *testing.T) []all.Store { return []all.Store{open(t, storetest.File(t))} })
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/store"
 )
@@ -41,9 +41,9 @@ func fresh(t testing.TB) string {
 }
 
 func TestPostgres(t *testing.T) {
-	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
+	apptest.StoreSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
 }
 
 func TestPostgresAmendments(t *testing.T) {
-	apptest.AmendmentSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
+	apptest.AmendmentSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
 }

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store"
 )
 
@@ -34,7 +36,7 @@ func TestPostgresServersStartAtOnce(t *testing.T) {
 				return
 			}
 			stores[i] = s
-			if passwords[i], err = app.New(app.Deps{Store: s, Now: time.Now}).EnsureAdmin(t.Context(), ""); err != nil {
+			if passwords[i], err = appall.New(appall.Deps{Store: s, Now: time.Now}).EnsureAdmin(t.Context(), ""); err != nil {
 				t.Error(err)
 			}
 		})
@@ -172,7 +174,7 @@ func TestPostgresServersShareTheWork(t *testing.T) {
 			workers.Go(func() {
 				w := app.WorkerID{Tenant: "t", Name: fmt.Sprintf("s%dw%d", i, j)}
 				for idle := 0; idle < 20 && ctx.Err() == nil; {
-					cs, err := s.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: 3})
+					cs, err := s.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 3})
 					if err != nil {
 						t.Error(err)
 						return

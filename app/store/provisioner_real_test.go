@@ -5,10 +5,10 @@ package store_test
 import (
 	"testing"
 
-	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
 )
 
 func TestProvisionersOnPostgres(t *testing.T) {
-	apptest.ProvisionerSuite(t, func(t *testing.T) app.Store { return open(t, fresh(t)) })
+	apptest.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
 }

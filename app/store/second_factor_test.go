@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
+	"muster/app/identity"
 	"muster/app/store"
 )
 
@@ -15,9 +17,9 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	s := openBy(t, file, keeper(t, 1))
 	now := time.Now()
-	a := app.New(app.Deps{Store: s, Now: func() time.Time { return now }})
+	a := all.New(all.Deps{Store: s, Now: func() time.Time { return now }})
 	password := "four words of mine"
-	if err := s.CreateUser(t.Context(), app.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: app.HashPassword(password), CreatedAt: now}); err != nil {
+	if err := s.CreateUser(t.Context(), app.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: identity.HashPassword(password), CreatedAt: now}); err != nil {
 		t.Fatal(err)
 	}
 	in, err := a.SignIn(t.Context(), "t", "ada", password, app.Visit{})
@@ -41,7 +43,7 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 		if app.AsError(err).Reason != app.SecondFactorReason {
 			t.Fatal(err)
 		}
-		_, err = a.FinishSignIn(t.Context(), pending, app.FactorProof{Code: code}, app.Visit{})
+		_, err = a.FinishSignIn(t.Context(), pending, identity.FactorProof{Code: code}, app.Visit{})
 		return err
 	}
 
@@ -65,7 +67,7 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	a = app.New(app.Deps{Store: s, Now: func() time.Time { return now }})
+	a = all.New(all.Deps{Store: s, Now: func() time.Time { return now }})
 	now = now.Add(30 * time.Second)
 	if err := finish(apptest.Code(secret, now)); app.AsError(err).Reason != "wrong_code" {
 		t.Errorf("with a lost key: %v", err)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
+	"muster/app/secret"
 	"muster/app/store/storetest"
 )
 
@@ -19,7 +21,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	s := openBy(t, file, keeper(t, 1))
 	catalog := app.NewCatalog()
 	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake", Settings: map[string]any{"token": "${secret:CLOUD_TOKEN}", "zone": "z"}}
-	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
+	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
 	// The network of a node's addresses is not needed here: the configuration has no macros.
 	n := apptest.NewCluster("t", "web", 1, time.Now(), apptest.Chain(1))
 	n.Definition.Config = map[string]any{"db": map[string]any{"password": "${secret:DB_PASSWORD}", "port": "80"}}
@@ -104,7 +106,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 
 func TestSecretsAreBounded(t *testing.T) {
 	s := openBy(t, storetest.File(t), keeper(t, 1))
-	a := app.New(app.Deps{Store: s, Now: time.Now, Catalog: app.NewCatalog})
+	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: app.NewCatalog})
 	for name, c := range map[string]struct {
 		name  string
 		value int
@@ -112,8 +114,8 @@ func TestSecretsAreBounded(t *testing.T) {
 	}{
 		"small letters": {"token", 5, app.EInvalid}, "a digit first": {"1A", 5, app.EInvalid}, "nothing": {"", 5, app.EInvalid},
 		"too long a name": {strings.Repeat("A", 65), 5, app.EInvalid}, "a line end": {"A\n", 5, app.EInvalid},
-		"empty": {"A", 0, app.EInvalid}, "too large": {"A", app.MaxSecret + 1, app.ETooLarge},
-		"the largest": {strings.Repeat("A", 64), app.MaxSecret, ""},
+		"empty": {"A", 0, app.EInvalid}, "too large": {"A", secret.MaxSecret + 1, app.ETooLarge},
+		"the largest": {strings.Repeat("A", 64), secret.MaxSecret, ""},
 	} {
 		if err := a.SetSecret(t.Context(), admin, c.name, bytes.Repeat([]byte("v"), c.value)); app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"muster/app"
+	"muster/app/all"
 	"muster/app/store/build"
 	"muster/app/store/catalog"
 	"muster/app/store/chat"
@@ -52,7 +52,7 @@ type Store struct {
 	*fleetStore
 }
 
-var _ app.Store = (*Store)(nil)
+var _ all.Store = (*Store)(nil)
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
 func Open(ctx context.Context, where string, key []byte) (*Store, error) {

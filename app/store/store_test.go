@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store"
 	"muster/app/store/storetest"
 )
@@ -48,11 +49,11 @@ func open(t testing.TB, file string) *store.Store {
 }
 
 func TestSQLite(t *testing.T) {
-	apptest.StoreSuite(t, func(t *testing.T) app.Store { return open(t, storetest.File(t)) })
+	apptest.StoreSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSQLiteAmendments(t *testing.T) {
-	apptest.AmendmentSuite(t, func(t *testing.T) app.Store { return open(t, storetest.File(t)) })
+	apptest.AmendmentSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSecretsAreNotInTheFile(t *testing.T) {
@@ -145,7 +146,7 @@ func benchmarkSteps(b *testing.B, s *store.Store) {
 			}
 		}
 		w := app.WorkerID{Tenant: "t", Name: "w"}
-		cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor})
+		cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor})
 		if err != nil || len(cs) != 1 {
 			b.Fatal(cs, err)
 		}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/app/store/db"
+	"muster/app/usage"
 )
 
 // yearOfMachines fills a store with machines of a year, 50 users and 10 tenants of which the first has nearly all.
@@ -59,22 +61,22 @@ func yearOfUsage(t *testing.T, s *Store) {
 	end := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
 	yearOfMachines(t, s, count, end)
 	for _, c := range []struct {
-		by   app.UsageBy
+		by   usage.UsageBy
 		unit time.Duration
 		from time.Time
 		all  string
 		most int // changes that leave the database
 	}{
-		{app.UsageByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
-		{app.UsageByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
-		{app.UsageByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
-		{app.UsageByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},
-		{app.UsageByTemplate, time.Hour, end.AddDate(0, 0, -7), "t", 12 * 170},
+		{usage.UsageByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
+		{usage.UsageByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
+		{usage.UsageByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
+		{usage.UsageByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},
+		{usage.UsageByTemplate, time.Hour, end.AddDate(0, 0, -7), "t", 12 * 170},
 	} {
 		began, busy := time.Now(), cpuTime()
 		changes := 0
 		hours := 0.0
-		err := s.Usage(t.Context(), app.UsageQuery{Tenant: c.all, From: c.from, To: end, By: c.by, Unit: c.unit}, func(d app.UsageDelta) error {
+		err := s.Usage(t.Context(), usage.UsageQuery{Tenant: c.all, From: c.from, To: end, By: c.by, Unit: c.unit}, func(d usage.UsageDelta) error {
 			changes++
 			hours += d.Nodes
 			return nil
@@ -88,7 +90,7 @@ func yearOfUsage(t *testing.T, s *Store) {
 		t.Logf("%d machines, by %s, since %s, each %s: %s (%s of CPU) for %d changes", count, c.by, c.from.Format(time.DateOnly), c.unit,
 			time.Since(began).Round(time.Millisecond), (cpuTime() - busy).Round(time.Millisecond), changes)
 	}
-	for _, q := range []app.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaUser, Name: "u1"}, {Scope: app.QuotaGroup, Name: "g"}} {
+	for _, q := range []policy.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaUser, Name: "u1"}, {Scope: app.QuotaGroup, Name: "g"}} {
 		q.Limits.Nodes, q.ChangedAt = new(float64), end
 		if err := s.SetQuota(t.Context(), app.Actor{Tenant: "t", User: "u1"}, q); err != nil {
 			t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 )
 
 // BenchmarkWaiting asks why a cluster of 10,000 nodes waits, whose 20,000 starts wait for 10,000 confirms through a join.
@@ -17,7 +17,7 @@ func BenchmarkWaiting(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		w, err := s.WaitingRows(b.Context(), "t", op.ID, app.WaitingFilter{Limit: 50}, time.Now())
+		w, err := s.WaitingRows(b.Context(), "t", op.ID, execution.WaitingFilter{Limit: 50}, time.Now())
 		if err != nil || len(w.Groups) != 4 || len(w.Steps) != 50 {
 			b.Fatal(len(w.Groups), len(w.Steps), err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	appresource "muster/app/resource"
 	"muster/automators/internal/node"
 )
 
@@ -33,11 +34,11 @@ func (Ansible) Descriptor() app.Descriptor {
 			{Name: "version", SetBy: app.SetByTenant, Label: "Oldest version", Type: app.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
 		},
 		ResourceTypes: []app.ResourceType{
-			{Name: "role", Label: "Role", Format: app.FormatArchive, Help: "One role. It is called as the resource is."},
-			{Name: "roles", Label: "Roles", Format: app.FormatArchive, Help: "A directory of roles, each in a folder of its own."},
-			{Name: "collection", Label: "Collection", Format: app.FormatArchive, Help: "One collection, as ansible-galaxy builds it. The resource is called as the collection is: ansible.posix."},
-			{Name: "project", Label: "Project", Format: app.FormatArchive, Help: "Playbooks with what lies beside them (roles, group_vars, files), for the field playbook_file."},
-			{Name: "playbook", Label: "Playbook", Format: app.FormatFile, Mode: 0o644, Help: "A playbook, for the field playbook_file."},
+			{Name: "role", Label: "Role", Format: appresource.FormatArchive, Help: "One role. It is called as the resource is."},
+			{Name: "roles", Label: "Roles", Format: appresource.FormatArchive, Help: "A directory of roles, each in a folder of its own."},
+			{Name: "collection", Label: "Collection", Format: appresource.FormatArchive, Help: "One collection, as ansible-galaxy builds it. The resource is called as the collection is: ansible.posix."},
+			{Name: "project", Label: "Project", Format: appresource.FormatArchive, Help: "Playbooks with what lies beside them (roles, group_vars, files), for the field playbook_file."},
+			{Name: "playbook", Label: "Playbook", Format: appresource.FormatFile, Mode: 0o644, Help: "A playbook, for the field playbook_file."},
 		},
 	}
 }

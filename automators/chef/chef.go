@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"muster/app"
+	appresource "muster/app/resource"
 	"muster/automators/internal/node"
 )
 
@@ -42,9 +43,9 @@ func (Chef) Descriptor() app.Descriptor {
 				Help: "Whether you accept the licence that Chef asks for since version 15. Cinc asks for none."},
 		},
 		ResourceTypes: []app.ResourceType{
-			{Name: typeCookbooks, Label: "Cookbooks", Format: app.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each cookbook, or with one cookbook."},
-			{Name: typeDataBags, Label: "Data bags", Format: app.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each data bag, or with the items of one."},
-			{Name: typeRoles, Label: "Role", Format: app.FormatFile, Mode: 0o644, Common: true, Help: "A role, as JSON or Ruby. The resource is named as the role is."},
+			{Name: typeCookbooks, Label: "Cookbooks", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each cookbook, or with one cookbook."},
+			{Name: typeDataBags, Label: "Data bags", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each data bag, or with the items of one."},
+			{Name: typeRoles, Label: "Role", Format: appresource.FormatFile, Mode: 0o644, Common: true, Help: "A role, as JSON or Ruby. The resource is named as the role is."},
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/automators/automatortest"
 	"muster/automators/chef"
 	"muster/jobs/remote"
@@ -36,7 +37,7 @@ func fill(t testing.TB, set string) {
 	}
 }
 
-var refs = []app.ResourceRef{{Type: "cookbooks", Name: "books", Format: app.FormatArchive}, {Type: "roles", Name: "web", Format: app.FormatFile}}
+var refs = []app.ResourceRef{{Type: "cookbooks", Name: "books", Format: resource.FormatArchive}, {Type: "roles", Name: "web", Format: resource.FormatFile}}
 
 // The suite, with the stand-in for Chef: see standin_test.go.
 func TestConformanceWithAStandIn(t *testing.T) {
@@ -151,7 +152,7 @@ run_list 'recipe[web::bags]', 'role[deeper]'
 			dir := t.TempDir()
 			c := call(t, filepath.Join(dir, "motd"), "role[shells]")
 			c.Config = map[string]any{"web": map[string]any{"shell": filepath.Join(dir, "shell")}}
-			c.Refs = []app.ResourceRef{{Type: "cookbooks", Name: "books", Format: app.FormatArchive}}
+			c.Refs = []app.ResourceRef{{Type: "cookbooks", Name: "books", Format: resource.FormatArchive}}
 			put := func(name, text string, kind string) {
 				t.Helper()
 				file := filepath.Join(c.Resources, name)

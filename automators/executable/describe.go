@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/program"
+	"muster/app/resource"
 	"muster/automators/internal/node"
 )
 
@@ -118,7 +119,7 @@ func (d descriptionLine) check(name string) (Program, error) {
 	seen = map[string]bool{}
 	for i := range d.ResourceTypes {
 		r := &d.ResourceTypes[i]
-		if !typeForm.MatchString(r.Name) || seen[r.Name] || r.Format != app.FormatFile && r.Format != app.FormatArchive || r.Mode < 0 || r.Mode > 0o777 {
+		if !typeForm.MatchString(r.Name) || seen[r.Name] || r.Format != resource.FormatFile && r.Format != resource.FormatArchive || r.Mode < 0 || r.Mode > 0o777 {
 			return refuse("it has a type of resources %q that cannot be: names are unique, formats are file and archive, and modes are up to 511 (0777)", program.Tidy(r.Name, 80))
 		}
 		seen[r.Name] = true

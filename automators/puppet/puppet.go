@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	appresource "muster/app/resource"
 	"muster/automators/internal/node"
 )
 
@@ -33,10 +34,10 @@ func (Puppet) Descriptor() app.Descriptor {
 			{Name: "version", SetBy: app.SetByTenant, Label: "Oldest version", Type: app.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
 		},
 		ResourceTypes: []app.ResourceType{
-			{Name: "module", Label: "Module", Format: app.FormatArchive, Help: "One module. It is called as the resource is, or as what follows the last dash: puppetlabs-stdlib is stdlib."},
-			{Name: "modules", Label: "Modules", Format: app.FormatArchive, Help: "A directory of modules, each in a folder of its own."},
-			{Name: "data", Label: "Hiera data", Format: app.FormatArchive, Help: "Hiera data below the cluster's configuration: nodes/NODE.yaml, then common.yaml."},
-			{Name: "manifest", Label: "Manifest", Format: app.FormatFile, Mode: 0o644, Help: "A manifest, for the field manifest_file."},
+			{Name: "module", Label: "Module", Format: appresource.FormatArchive, Help: "One module. It is called as the resource is, or as what follows the last dash: puppetlabs-stdlib is stdlib."},
+			{Name: "modules", Label: "Modules", Format: appresource.FormatArchive, Help: "A directory of modules, each in a folder of its own."},
+			{Name: "data", Label: "Hiera data", Format: appresource.FormatArchive, Help: "Hiera data below the cluster's configuration: nodes/NODE.yaml, then common.yaml."},
+			{Name: "manifest", Label: "Manifest", Format: appresource.FormatFile, Mode: 0o644, Help: "A manifest, for the field manifest_file."},
 		},
 	}
 }

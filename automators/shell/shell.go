@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/automators/internal/node"
 )
 
@@ -36,9 +37,9 @@ func (Shell) Descriptor() app.Descriptor {
 			},
 		},
 		ResourceTypes: []app.ResourceType{
-			{Name: "archive", Label: "Archive", Format: app.FormatArchive, Help: "A tar, tar.gz or zip. A script finds it unpacked in $MUSTER_RESOURCES/NAME."},
-			{Name: "file", Label: "File", Format: app.FormatFile, Mode: 0o644, Help: "A file. A script finds it as $MUSTER_RESOURCES/NAME."},
-			{Name: "program", Label: "Program", Format: app.FormatFile, Mode: 0o755, Help: "A file that can be run, as $MUSTER_RESOURCES/NAME."},
+			{Name: "archive", Label: "Archive", Format: resource.FormatArchive, Help: "A tar, tar.gz or zip. A script finds it unpacked in $MUSTER_RESOURCES/NAME."},
+			{Name: "file", Label: "File", Format: resource.FormatFile, Mode: 0o644, Help: "A file. A script finds it as $MUSTER_RESOURCES/NAME."},
+			{Name: "program", Label: "Program", Format: resource.FormatFile, Mode: 0o755, Help: "A file that can be run, as $MUSTER_RESOURCES/NAME."},
 		},
 	}
 }

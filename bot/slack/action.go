@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 )
 
@@ -102,7 +102,7 @@ func triggerName(at place) string {
 }
 
 // shown tells somebody what became of what they pressed: in the message, beside it, in the modal, or directly.
-func (s *Server) shown(ctx context.Context, w app.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
+func (s *Server) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
 	switch {
 	case v.ID != "" && v.Type == slack.VTModal:
 		m := bot.InModal(a)
@@ -128,7 +128,7 @@ func (s *Server) shown(ctx context.Context, w app.ChatWorkspace, p bot.Person, a
 }
 
 // renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it gives true.
-func (s *Server) renew(ctx context.Context, w app.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
+func (s *Server) renew(ctx context.Context, w chat.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
 	p, err := s.poster(ctx, w)
@@ -259,7 +259,7 @@ func submission(d bot.Submitted) reply {
 }
 
 // settle tells what a reply to a modal cannot, or could not any more.
-func (s *Server) settle(ctx context.Context, w app.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
+func (s *Server) settle(ctx context.Context, w chat.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
 	switch {
 	case onTime && d.Answer != nil:
 		s.tell(ctx, w, d.Channel, at.user, *d.Answer)

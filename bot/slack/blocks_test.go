@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 )
 
@@ -37,7 +37,7 @@ func render(t testing.TB, summary string, blocks []slack.Block) []byte {
 
 func card(status app.OperationStatus) bot.Card {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	p := app.ChatProgress{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Owner: "ada", CostPerHour: 0.3, Status: app.ClusterPending},
+	p := chat.ChatProgress{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Owner: "ada", CostPerHour: 0.3, Status: app.ClusterPending},
 		Nodes:     []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operation: app.Operation{ID: 7, Kind: app.OperationCreate, Status: status, Done: 5, Total: 12, StartedAt: at, Expected: 3 * time.Minute}}
 	switch status {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"muster/app/chat"
 )
 
 // How often one workspace is called, all methods together. What a person waits for goes before what can wait: it takes from
@@ -139,14 +139,14 @@ func (b *budget) heard() {
 }
 
 // health gives how the workspace does, and whether that is another thing than the last time.
-func (b *budget) health() (h app.ChatHealth, changed bool) {
+func (b *budget) health() (h chat.ChatHealth, changed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
 	for len(b.made) > 0 && now.Sub(b.made[0]) >= time.Minute {
 		b.made = b.made[1:]
 	}
-	h = app.ChatHealth{EventAt: b.heardAt, Error: b.err, ErrorAt: b.erredAt}
+	h = chat.ChatHealth{EventAt: b.heardAt, Error: b.err, ErrorAt: b.erredAt}
 	if len(b.made) > 0 {
 		h.Calls, h.CallsAt = len(b.made), now
 	}

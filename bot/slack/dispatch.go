@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 )
 
@@ -174,7 +174,7 @@ func person(team, domain, user, name, command string) (bot.Person, bool) {
 }
 
 // enter lets somebody in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.
-func (s *Server) enter(ctx context.Context, p bot.Person, at place) (app.ChatWorkspace, bot.Person, error) {
+func (s *Server) enter(ctx context.Context, p bot.Person, at place) (chat.ChatWorkspace, bot.Person, error) {
 	w, err := s.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
 		return w, p, err
@@ -207,14 +207,14 @@ func (s *Server) sorry(p bot.Person, err error) bot.Answer {
 }
 
 // follow has cards made for what was begun. Where that fails, the answer says so, for what was begun goes on.
-func (s *Server) follow(ctx context.Context, w app.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
+func (s *Server) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
 	channel := firstWord(at.channel, at.user)
 	for _, q := range a.Asked {
 		where := channel
 		if q.Tenant != p.Tenant {
 			where = at.user
 		}
-		if err := s.muster.AskedInChat(ctx, app.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
+		if err := s.muster.AskedInChat(ctx, chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
 			s.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
 		}
 	}
@@ -222,7 +222,7 @@ func (s *Server) follow(ctx context.Context, w app.ChatWorkspace, p bot.Person, 
 		if o.Tenant != p.Tenant {
 			channel = at.user // what is another tenant's is nobody else's to read
 		}
-		err := s.muster.FollowInChat(ctx, app.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user})
+		err := s.muster.FollowInChat(ctx, chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user})
 		if err != nil {
 			s.log.Error("slack: a card could not be made", "cluster", o.Cluster, "error", err)
 			a.Lines = append(a.Lines, "How far it is cannot be shown here; the portal does.")
@@ -234,7 +234,7 @@ func (s *Server) follow(ctx context.Context, w app.ChatWorkspace, p bot.Person, 
 }
 
 // open shows a modal, if its trigger still holds.
-func (s *Server) open(ctx context.Context, w app.ChatWorkspace, trigger string, m bot.Modal) bool {
+func (s *Server) open(ctx context.Context, w chat.ChatWorkspace, trigger string, m bot.Modal) bool {
 	ctx, cancel := context.WithTimeout(urgent(ctx), patience)
 	defer cancel()
 	p, err := s.poster(ctx, w)
@@ -278,7 +278,7 @@ func (s *Server) post(address string, a bot.Answer, replace bool) bool {
 }
 
 // tell says something to somebody: in a channel for their eyes, or directly.
-func (s *Server) tell(ctx context.Context, w app.ChatWorkspace, channel, user string, a bot.Answer) {
+func (s *Server) tell(ctx context.Context, w chat.ChatWorkspace, channel, user string, a bot.Answer) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
 	p, err := s.poster(ctx, w)

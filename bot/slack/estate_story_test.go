@@ -15,6 +15,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
+	"muster/app/identity"
+	"muster/app/policy"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/bot/slack"
@@ -27,7 +31,7 @@ import (
 // estate is Muster with two tenants, whose admins install it into workspaces of their own.
 type estate struct {
 	*testing.T
-	app   *app.App
+	app   *all.App
 	store *store.Store
 	slack *slacktest.Slack
 	serve []*slack.Server
@@ -50,7 +54,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	e.app = app.New(app.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
+	e.app = all.New(all.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: time.Now})
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
 		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})
@@ -60,7 +64,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 		t.Cleanup(func() { _ = s.Close() })
 		e.serve = append(e.serve, s)
 	}
-	if _, _, err := e.app.CreateTenant(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, app.NewTenant{Name: "blue"}); err != nil {
+	if _, _, err := e.app.CreateTenant(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, identity.NewTenant{Name: "blue"}); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -112,7 +116,7 @@ func (e *estate) back(a app.Actor, w *slacktest.Workspace, state string) error {
 		e.Fatalf("people are sent to %s, %v", u, err)
 	}
 	code := w.User("owner").Consent(u.Query().Get("client_id"), u.Query().Get("scope"), u.Query().Get("redirect_uri"))
-	_, err = e.app.InstallChat(e.Context(), a, state, func(ctx context.Context) (app.ChatWorkspace, app.ChatTokens, error) {
+	_, err = e.app.InstallChat(e.Context(), a, state, func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
 		return e.serve[0].Exchange(ctx, code)
 	})
 	return err
@@ -122,7 +126,7 @@ func (e *estate) link(u *slacktest.User, c *slacktest.Channel, a app.Actor) {
 	e.Helper()
 	m := u.In(c).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	if _, err := e.store.UseLink(e.Context(), a, app.HashToken(token), time.Now()); err != nil {
+	if _, err := e.store.UseLink(e.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		e.Fatal(err)
 	}
 }
@@ -270,7 +274,7 @@ func TestTokensAreRefreshedOnce(t *testing.T) {
 		time.Sleep(11*time.Hour + 45*time.Minute)
 		ann.In(ops).Says("/muster list")
 		w, err := e.app.ChatWorkspace(t.Context(), "slack", "T1", "")
-		if err != nil || w.State != app.ChatBroken {
+		if err != nil || w.State != chat.ChatBroken {
 			t.Errorf("it stands as %+v, %v", w, err)
 		}
 		if _, err := e.install(ada, one); err != nil {
@@ -296,11 +300,11 @@ func TestApprovalsInAChannel(t *testing.T) {
 			e.link(people[name], ops, e.account(app.DefaultTenant, name, role))
 		}
 		uma, ben, cyd := people["uma"], people["ben"], people["cyd"]
-		if _, err := e.app.SavePolicy(t.Context(), ada, app.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove, Reason: "it is large",
+		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Reason: "it is large",
 			Approval: &app.Approval{Count: 2}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.app.SetApprovals(t.Context(), ada, app.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
+		if err := e.app.SetApprovals(t.Context(), ada, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
 			t.Fatal(err)
 		}
 		e.tend()
@@ -359,7 +363,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		}
 
 		// High risks are approved in the portal, which asks for a fresh proof; a no is a no here, too.
-		if _, err := e.app.SavePolicy(t.Context(), ada, app.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
+		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		uma.In(ops).Says("/muster create shop4 web 7 for 8h").Answer("waits to be approved")

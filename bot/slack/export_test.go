@@ -3,10 +3,10 @@ package slack
 import (
 	"context"
 
-	"muster/app"
+	"muster/app/chat"
 )
 
 // Fresh gives the tokens of a workspace, and sees to new ones where they end soon, as every call does.
-func (s *Server) Fresh(ctx context.Context, team string) (app.ChatTokens, error) {
+func (s *Server) Fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
 	return s.fresh(ctx, team)
 }

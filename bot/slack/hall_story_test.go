@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/execution"
+	"muster/app/fleet"
+	"muster/app/identity"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
@@ -28,7 +32,7 @@ const storySecret = "the secret of the hall"
 // test says so.
 type hall struct {
 	*testing.T
-	app   *app.App
+	app   *appall.App
 	store *store.Store
 	slack *slacktest.Slack
 	team  *slacktest.Workspace
@@ -69,7 +73,7 @@ func newHall(t *testing.T, file string, socket bool) *hall {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	h.app = app.New(app.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
+	h.app = appall.New(appall.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
 		OptionsPath: "/slack/options", EventsPath: "/slack/events", Socket: socket, Piped: true, Client: slacktest.To(h), Patience: 30 * time.Minute, Look: time.Second})
@@ -136,7 +140,7 @@ func (h *hall) person(name string, role app.Role) *slacktest.User {
 	u := h.team.User(name)
 	m := u.In(h.team.Channel("hall")).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	if _, err := h.store.UseLink(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}, app.HashToken(token), time.Now()); err != nil {
+	if _, err := h.store.UseLink(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}, identity.HashToken(token), time.Now()); err != nil {
 		h.Fatal(err)
 	}
 	return u
@@ -147,7 +151,7 @@ func (h *hall) work(most int, fails func(cluster string) bool) (done int) {
 	h.Helper()
 	worker := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for done < most {
-		claimed, err := h.store.ClaimSteps(h.Context(), app.ClaimQuery{Worker: worker, Now: time.Now(), For: app.ClaimFor, Most: min(most-done, 20)})
+		claimed, err := h.store.ClaimSteps(h.Context(), app.ClaimQuery{Worker: worker, Now: time.Now(), For: execution.ClaimFor, Most: min(most-done, 20)})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -160,13 +164,13 @@ func (h *hall) work(most int, fails func(cluster string) bool) (done int) {
 			switch c.Step.Action {
 			case app.ActionCreate:
 				m := app.Machine{ID: "m-" + c.Intent}
-				f.Node, f.Seen = &app.NodeUpdate{Status: app.NodeCreated, Machine: &m}, []app.Seen{app.SeenMachine(m, 0.5)}
+				f.Node, f.Seen = &app.NodeUpdate{Status: app.NodeCreated, Machine: &m}, []app.Seen{fleet.SeenMachine(m, 0.5)}
 			case app.ActionConfirm:
 				f.Node = &app.NodeUpdate{Status: app.NodeReady, Machine: &app.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
 			case app.ActionDelete:
 				f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 				if c.Node.MachineID != "" {
-					f.Seen = []app.Seen{{Kind: app.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
+					f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
 				}
 			default:
 				if fails != nil && fails(c.Cluster.Name) {

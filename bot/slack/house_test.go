@@ -5,17 +5,18 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/chat"
 )
 
 // houses keeps workspaces in memory.
 type houses struct {
 	mu       sync.Mutex
-	list     map[string]app.ChatWorkspace
-	tokens   map[string]app.ChatTokens
+	list     map[string]chat.ChatWorkspace
+	tokens   map[string]chat.ChatTokens
 	channels map[string]string // tenants, by team and channel
 	gone     []string
-	health   map[string]app.ChatHealth
-	links    []app.ChatLink
+	health   map[string]chat.ChatHealth
+	links    []chat.ChatLink
 	linked   map[string]string // addresses that were asked for, by external
 }
 
@@ -23,12 +24,12 @@ func (m *muster) houses() *houses {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.home == nil {
-		m.home = &houses{list: map[string]app.ChatWorkspace{}, tokens: map[string]app.ChatTokens{}, channels: map[string]string{}, health: map[string]app.ChatHealth{}, linked: map[string]string{}}
+		m.home = &houses{list: map[string]chat.ChatWorkspace{}, tokens: map[string]chat.ChatTokens{}, channels: map[string]string{}, health: map[string]chat.ChatHealth{}, linked: map[string]string{}}
 	}
 	return m.home
 }
 
-func (m *muster) ChatWorkspace(_ context.Context, _, team, enterprise string) (app.ChatWorkspace, error) {
+func (m *muster) ChatWorkspace(_ context.Context, _, team, enterprise string) (chat.ChatWorkspace, error) {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,10 +38,10 @@ func (m *muster) ChatWorkspace(_ context.Context, _, team, enterprise string) (a
 			return w, nil
 		}
 	}
-	return app.ChatWorkspace{}, app.Errorf(app.ENotFound, "no workspace")
+	return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "no workspace")
 }
 
-func (m *muster) ChatWorkspaces(context.Context, string) (all []app.ChatWorkspace, _ error) {
+func (m *muster) ChatWorkspaces(context.Context, string) (all []chat.ChatWorkspace, _ error) {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,7 +51,7 @@ func (m *muster) ChatWorkspaces(context.Context, string) (all []app.ChatWorkspac
 	return all, nil
 }
 
-func (m *muster) ChatTenant(_ context.Context, w app.ChatWorkspace, channel string) (string, error) {
+func (m *muster) ChatTenant(_ context.Context, w chat.ChatWorkspace, channel string) (string, error) {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,11 +61,11 @@ func (m *muster) ChatTenant(_ context.Context, w app.ChatWorkspace, channel stri
 	return w.Tenant, nil
 }
 
-func (m *muster) ChatHomeTenant(_ context.Context, w app.ChatWorkspace, _ string) (string, error) {
+func (m *muster) ChatHomeTenant(_ context.Context, w chat.ChatWorkspace, _ string) (string, error) {
 	return w.Tenant, nil
 }
 
-func (m *muster) KeepFixedWorkspace(_ context.Context, w app.ChatWorkspace) error {
+func (m *muster) KeepFixedWorkspace(_ context.Context, w chat.ChatWorkspace) error {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +73,7 @@ func (m *muster) KeepFixedWorkspace(_ context.Context, w app.ChatWorkspace) erro
 	return nil
 }
 
-func (m *muster) ChatTokens(_ context.Context, _, team string) (app.ChatTokens, error) {
+func (m *muster) ChatTokens(_ context.Context, _, team string) (chat.ChatTokens, error) {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,9 +84,11 @@ func (m *muster) ChatTokens(_ context.Context, _, team string) (app.ChatTokens, 
 	return t, nil
 }
 
-func (m *muster) ChatTokensDue(context.Context, string) ([]app.ChatWorkspace, error) { return nil, nil }
+func (m *muster) ChatTokensDue(context.Context, string) ([]chat.ChatWorkspace, error) {
+	return nil, nil
+}
 
-func (m *muster) RefreshChatTokens(ctx context.Context, _, team, _ string, refresh func(ctx context.Context, token string) (app.ChatTokens, error)) (app.ChatTokens, error) {
+func (m *muster) RefreshChatTokens(ctx context.Context, _, team, _ string, refresh func(ctx context.Context, token string) (chat.ChatTokens, error)) (chat.ChatTokens, error) {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,7 +112,7 @@ func (m *muster) ChatGone(_ context.Context, _, team, _ string) error {
 	return nil
 }
 
-func (m *muster) NoteChat(_ context.Context, _, team string, health app.ChatHealth) error {
+func (m *muster) NoteChat(_ context.Context, _, team string, health chat.ChatHealth) error {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,7 +120,7 @@ func (m *muster) NoteChat(_ context.Context, _, team string, health app.ChatHeal
 	return nil
 }
 
-func (m *muster) NoteChatLink(_ context.Context, l app.ChatLink) error {
+func (m *muster) NoteChatLink(_ context.Context, l chat.ChatLink) error {
 	h := m.houses()
 	h.mu.Lock()
 	defer h.mu.Unlock()

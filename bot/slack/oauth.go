@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/chat"
 )
 
 // The portal's addresses for installing; they need somebody who has signed in there.
@@ -30,7 +30,7 @@ func (s *Server) InstallURL(state string) string {
 }
 
 // Exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
-func (s *Server) Exchange(ctx context.Context, code string) (w app.ChatWorkspace, t app.ChatTokens, err error) {
+func (s *Server) Exchange(ctx context.Context, code string) (w chat.ChatWorkspace, t chat.ChatTokens, err error) {
 	if code == "" || len(code) > 500 {
 		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack has sent no code.", Hint: "Begin the installation again."}
 	}
@@ -40,7 +40,7 @@ func (s *Server) Exchange(ctx context.Context, code string) (w app.ChatWorkspace
 	if err != nil {
 		return w, t, oauthError(err)
 	}
-	w = app.ChatWorkspace{Kind: kind, Team: r.Team.ID, Name: r.Team.Name, Enterprise: r.Enterprise.ID, App: r.AppID, Bot: r.BotUserID, Scopes: r.Scope}
+	w = chat.ChatWorkspace{Kind: kind, Team: r.Team.ID, Name: r.Team.Name, Enterprise: r.Enterprise.ID, App: r.AppID, Bot: r.BotUserID, Scopes: r.Scope}
 	if r.IsEnterpriseInstall {
 		w.Team, w.Name = r.Enterprise.ID, r.Enterprise.Name
 	}
@@ -64,22 +64,22 @@ func teamID(id string) bool {
 }
 
 // refresh has Slack give new tokens for one that works once.
-func (s *Server) refresh(ctx context.Context, token string) (app.ChatTokens, error) {
+func (s *Server) refresh(ctx context.Context, token string) (chat.ChatTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
 	r, err := slack.RefreshOAuthV2TokenContext(ctx, s.client, s.clientID, s.clientSecret, token, slack.OAuthOptionAPIURL(s.apiURL))
 	if err != nil {
-		return app.ChatTokens{}, oauthError(err)
+		return chat.ChatTokens{}, oauthError(err)
 	}
 	return s.tokens(r)
 }
 
 // tokens reads the tokens of an answer. Only those of bots are taken.
-func (s *Server) tokens(r *slack.OAuthV2Response) (t app.ChatTokens, err error) {
+func (s *Server) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error) {
 	if !strings.HasPrefix(r.AccessToken, "xoxb-") && !strings.HasPrefix(r.AccessToken, "xoxe.xoxb-") {
 		return t, &app.Error{Code: app.EInternal, Message: "Slack has given no token of a bot."}
 	}
-	t = app.ChatTokens{Access: r.AccessToken, Refresh: r.RefreshToken}
+	t = chat.ChatTokens{Access: r.AccessToken, Refresh: r.RefreshToken}
 	if r.ExpiresIn > 0 {
 		t.ExpiresAt = s.now().Add(time.Duration(r.ExpiresIn) * time.Second)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 )
 
@@ -70,7 +70,7 @@ func (p *people) forgetUser(user string) {
 
 // member refuses who is no full member of a workspace: guests, bots, those who have left, and people of others who meet us in a
 // shared channel. Where the workspace wants it, members are linked to their accounts by their verified addresses.
-func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p *bot.Person, user string) error {
+func (s *Server) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person, user string) error {
 	u, err := s.info(ctx, w, p.External, user)
 	if err != nil {
 		s.note(w, err)
@@ -97,7 +97,7 @@ func (s *Server) member(ctx context.Context, w app.ChatWorkspace, p *bot.Person,
 }
 
 // info is what Slack says of somebody, asked at most once in peopleKept.
-func (s *Server) info(ctx context.Context, w app.ChatWorkspace, external, user string) (slack.User, error) {
+func (s *Server) info(ctx context.Context, w chat.ChatWorkspace, external, user string) (slack.User, error) {
 	return s.people.get(ctx, w.Team+"/"+external, s.now, func(ctx context.Context) (*slack.User, error) {
 		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
 		defer cancel()
@@ -115,7 +115,7 @@ func stranger(message string) error {
 }
 
 // refusal says why somebody may not use Muster in a workspace; nil where they may.
-func refusal(w app.ChatWorkspace, u slack.User) error {
+func refusal(w chat.ChatWorkspace, u slack.User) error {
 	same := u.TeamID == "" || u.TeamID == w.Team || w.Enterprise != "" && u.Enterprise.EnterpriseID == w.Enterprise
 	switch {
 	case u.Deleted:

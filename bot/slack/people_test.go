@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"muster/app"
+	"muster/app/chat"
 )
 
 func TestOnlyFullMembersAreHeard(t *testing.T) {
@@ -116,7 +116,7 @@ func TestMembersAreLinkedByAddressOnlyWhereThatIsWanted(t *testing.T) {
 	try(profile(`,"is_email_confirmed":true`), "") // it is off
 	h := r.muster.houses()
 	h.mu.Lock()
-	h.list["T1"] = app.ChatWorkspace{Kind: kind, Team: "T1", Tenant: "default", State: app.ChatConnected, Fixed: true, Email: true}
+	h.list["T1"] = chat.ChatWorkspace{Kind: kind, Team: "T1", Tenant: "default", State: chat.ChatConnected, Fixed: true, Email: true}
 	h.mu.Unlock()
 	try(profile(``), "")
 	try(profile(`,"is_email_confirmed":true,"is_restricted":true`), "")

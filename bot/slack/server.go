@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
 	"muster/bot"
 )
 
@@ -37,12 +37,12 @@ type Muster interface {
 	// ChatFirst tells whether something known by any of these names comes for the first time.
 	ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
 	// FollowInChat has a card made for an operation.
-	FollowInChat(ctx context.Context, c app.ChatCard) error
+	FollowInChat(ctx context.Context, c chat.ChatCard) error
 	// AskedInChat has that done when a request is approved.
-	AskedInChat(ctx context.Context, c app.ChatAsk) error
+	AskedInChat(ctx context.Context, c chat.ChatAsk) error
 }
 
-var _ Muster = (*app.App)(nil)
+var _ Muster = (*all.App)(nil)
 
 // Config is what a server is made of. Muster and URL must be set; what else is there says which ways there are: by HTTP (Secret), by a
 // websocket that we open (AppToken), with one workspace (Token) or with those that admins install (ClientID).
@@ -115,7 +115,7 @@ func New(c Config) *Server {
 	if s.server == "" {
 		s.server = rand.Text()
 	}
-	s.teams = teams{budgets: map[string]*budget{}, fixed: app.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: app.ChatConnected}}
+	s.teams = teams{budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
 	s.people = people{known: map[string]seen{}}
 	s.bot = bot.New(c.Muster, c.Tenant, c.URL, c.Currency, s.log)
 	s.life, s.end = context.WithCancel(context.Background())

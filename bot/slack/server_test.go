@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 	"muster/bot/slack/slacktest"
 )
@@ -27,7 +28,7 @@ func TestARefusedFormIsExplainedInTheLog(t *testing.T) {
 	defer r.server.Close()
 	var log strings.Builder
 	r.server.log = slog.New(slog.NewTextHandler(&log, nil))
-	w := app.ChatWorkspace{Kind: kind, Team: "T1", Fixed: true}
+	w := chat.ChatWorkspace{Kind: kind, Team: "T1", Fixed: true}
 	if r.server.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
 		t.Error("it's said to be open")
 	}
@@ -46,7 +47,7 @@ type muster struct {
 	seen    map[string]bool
 	created int
 	deleted int
-	cards   []app.ChatCard
+	cards   []chat.ChatCard
 	slow    time.Duration
 	unwell  bool
 	home    *houses
@@ -97,7 +98,7 @@ func (m *muster) Catalog(context.Context, app.Actor) (*app.Catalog, error) {
 	return &app.Catalog{Templates: map[string]*app.Template{"web": {About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 3, Max: 9}}}}}, nil
 }
 
-func (m *muster) FollowInChat(_ context.Context, c app.ChatCard) error {
+func (m *muster) FollowInChat(_ context.Context, c chat.ChatCard) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cards = append(m.cards, c)

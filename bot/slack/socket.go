@@ -14,8 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
-
 	"muster/app"
+	"muster/app/chat"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 func (s *Server) listen(ctx context.Context) {
 	var old sync.WaitGroup
 	defer old.Wait()
-	pause, link := firstPause, app.ChatLink{Server: s.server, Kind: kind, State: "connecting", Since: s.now()}
+	pause, link := firstPause, chat.ChatLink{Server: s.server, Kind: kind, State: "connecting", Since: s.now()}
 	tell := func(state, trouble string) {
 		if state != link.State {
 			link.State, link.Since = state, s.now()

@@ -8,34 +8,35 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
 	"muster/bot"
 )
 
 // Houses are what app keeps of workspaces.
 type Houses interface {
-	ChatWorkspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error)
-	ChatWorkspaces(ctx context.Context, kind string) ([]app.ChatWorkspace, error)
-	ChatTenant(ctx context.Context, w app.ChatWorkspace, channel string) (string, error)
-	ChatHomeTenant(ctx context.Context, w app.ChatWorkspace, external string) (string, error)
-	KeepFixedWorkspace(ctx context.Context, w app.ChatWorkspace) error
-	ChatTokens(ctx context.Context, kind, team string) (app.ChatTokens, error)
-	ChatTokensDue(ctx context.Context, kind string) ([]app.ChatWorkspace, error)
-	RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (app.ChatTokens, error)) (app.ChatTokens, error)
+	ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
+	ChatWorkspaces(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
+	ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
+	ChatHomeTenant(ctx context.Context, w chat.ChatWorkspace, external string) (string, error)
+	KeepFixedWorkspace(ctx context.Context, w chat.ChatWorkspace) error
+	ChatTokens(ctx context.Context, kind, team string) (chat.ChatTokens, error)
+	ChatTokensDue(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
+	RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (chat.ChatTokens, error)) (chat.ChatTokens, error)
 	ChatGone(ctx context.Context, kind, team, why string) error
-	NoteChat(ctx context.Context, kind, team string, h app.ChatHealth) error
-	NoteChatLink(ctx context.Context, l app.ChatLink) error
+	NoteChat(ctx context.Context, kind, team string, h chat.ChatHealth) error
+	NoteChatLink(ctx context.Context, l chat.ChatLink) error
 	LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error)
 }
 
-var _ Houses = (*app.App)(nil)
+var _ Houses = (*all.App)(nil)
 
 // teams are the workspaces that this server speaks to: what is kept of them in memory is how often they were called.
 type teams struct {
 	mu      sync.Mutex
 	budgets map[string]*budget // by team
-	fixed   app.ChatWorkspace  // the one whose token is a setting; Team is "" until Slack has said which it is
+	fixed   chat.ChatWorkspace // the one whose token is a setting; Team is "" until Slack has said which it is
 }
 
 // budget gives the budget of a workspace; "" is the one of the setting before its name is known.
@@ -54,7 +55,7 @@ func (s *Server) budget(team string) *budget {
 	return b
 }
 
-func (s *Server) fixedTeam() app.ChatWorkspace {
+func (s *Server) fixedTeam() chat.ChatWorkspace {
 	s.teams.mu.Lock()
 	defer s.teams.mu.Unlock()
 	return s.teams.fixed
@@ -66,7 +67,7 @@ var errNotInstalled = &app.Error{Code: app.EForbidden, Reason: "not_installed", 
 
 // workspace gives the workspace of a request. A server that has one token as a setting, and none of its own to install others, takes what
 // Slack has signed for it: only that workspace's app knows the signing secret.
-func (s *Server) workspace(ctx context.Context, team, enterprise string) (app.ChatWorkspace, error) {
+func (s *Server) workspace(ctx context.Context, team, enterprise string) (chat.ChatWorkspace, error) {
 	fixed := s.fixedTeam()
 	if s.token != "" && fixed.Team == "" {
 		fixed = s.learn(ctx)
@@ -81,7 +82,7 @@ func (s *Server) workspace(ctx context.Context, team, enterprise string) (app.Ch
 		return w, err
 	}
 	w, err := s.muster.ChatWorkspace(ctx, kind, team, enterprise)
-	if app.CodeOf(err) == app.ENotFound || err == nil && (w.State != app.ChatConnected || w.Fixed) {
+	if app.CodeOf(err) == app.ENotFound || err == nil && (w.State != chat.ChatConnected || w.Fixed) {
 		return w, errNotInstalled
 	}
 	return w, err
@@ -91,7 +92,7 @@ func (s *Server) workspace(ctx context.Context, team, enterprise string) (app.Ch
 const learnAgain = time.Minute
 
 // learn asks Slack which workspace the token of the setting is of, and keeps it; without Team where Slack does not say.
-func (s *Server) learn(ctx context.Context) app.ChatWorkspace {
+func (s *Server) learn(ctx context.Context) chat.ChatWorkspace {
 	s.learning.Lock()
 	defer s.learning.Unlock()
 	if w := s.fixedTeam(); w.Team != "" || s.now().Before(s.learnAt) {
@@ -106,7 +107,7 @@ func (s *Server) learn(ctx context.Context) app.ChatWorkspace {
 		s.budget("").fail("auth.test: " + firstWord(reason(err), "Slack cannot be reached"))
 		return s.fixedTeam()
 	}
-	w := app.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: app.CutText(who.Team, 100), Tenant: s.tenant, Bot: who.UserID, Fixed: true, State: app.ChatConnected}
+	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: app.CutText(who.Team, 100), Tenant: s.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
 	if err := s.muster.KeepFixedWorkspace(ctx, w); err != nil {
 		s.log.Warn("slack: the workspace of SLACK_BOT_TOKEN could not be kept", "error", err)
 		return s.fixedTeam()
@@ -130,7 +131,7 @@ func (s *Server) clientOf(token, team string) *slack.Client {
 }
 
 // api gives a client for a workspace, with the token that counts now.
-func (s *Server) api(ctx context.Context, w app.ChatWorkspace) (*slack.Client, error) {
+func (s *Server) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, error) {
 	if w.Fixed {
 		return s.clientOf(s.token, w.Team), nil
 	}
@@ -142,7 +143,7 @@ func (s *Server) api(ctx context.Context, w app.ChatWorkspace) (*slack.Client, e
 }
 
 // fresh gives the tokens of a workspace; those that end soon are refreshed before, by one server.
-func (s *Server) fresh(ctx context.Context, team string) (app.ChatTokens, error) {
+func (s *Server) fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
 	t, err := s.muster.ChatTokens(ctx, kind, team)
 	if err == nil && !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.now()) < refreshSoon {
 		t, err = s.muster.RefreshChatTokens(ctx, kind, team, s.server, s.refresh)
@@ -154,7 +155,7 @@ func (s *Server) fresh(ctx context.Context, team string) (app.ChatTokens, error)
 const refreshSoon = 30 * time.Minute
 
 // poster gives a poster for a workspace.
-func (s *Server) poster(ctx context.Context, w app.ChatWorkspace) (poster, error) {
+func (s *Server) poster(ctx context.Context, w chat.ChatWorkspace) (poster, error) {
 	api, err := s.api(ctx, w)
 	return poster{api}, err
 }
@@ -162,7 +163,7 @@ func (s *Server) poster(ctx context.Context, w app.ChatWorkspace) (poster, error
 // house is the poster of a Board: it asks for the token before each call, since tokens change.
 type house struct {
 	s *Server
-	w app.ChatWorkspace
+	w chat.ChatWorkspace
 }
 
 var (
@@ -188,7 +189,7 @@ func (h house) with(ctx context.Context, f func(p poster) error) error {
 }
 
 // note keeps what Slack has said against a call; what is said of a place or message that is gone is of no interest.
-func (s *Server) note(w app.ChatWorkspace, err error) {
+func (s *Server) note(w chat.ChatWorkspace, err error) {
 	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid {
 		s.budget(w.Team).fail(app.CutText(app.AsError(err).Message+": "+reason(err), 200))
 	}

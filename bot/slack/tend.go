@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 )
 
@@ -85,7 +85,7 @@ func (s *Server) tendBoards(ctx context.Context) {
 	wanted := map[string]bool{}
 	fixed := s.fixedTeam().Team
 	for _, w := range list {
-		if w.State != app.ChatConnected || w.Fixed && (s.token == "" || w.Team != fixed) {
+		if w.State != chat.ChatConnected || w.Fixed && (s.token == "" || w.Team != fixed) {
 			continue
 		}
 		wanted[w.Team] = true
@@ -98,7 +98,7 @@ func (s *Server) tendBoards(ctx context.Context) {
 	s.stopBoards(wanted)
 }
 
-func (s *Server) startBoard(ctx context.Context, w app.ChatWorkspace) *running {
+func (s *Server) startBoard(ctx context.Context, w chat.ChatWorkspace) *running {
 	h := house{s, w}
 	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.muster, Poster: h, Log: s.log, Now: s.now, URL: s.portal, Bot: s.bot,
 		More: []bot.Source{bot.NewReviewSource(s.bot, s.muster, h, kind, w.Team, s.portal, s.log.Warn)}})

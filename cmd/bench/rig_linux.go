@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/store"
 	"muster/automators"
 	"muster/jobs"
@@ -28,7 +29,7 @@ import (
 
 // rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
 type rig struct {
-	app     *app.App
+	app     *all.App
 	store   *store.Store
 	queue   *jobs.Queue
 	redis   *redisServer
@@ -71,7 +72,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
-	r.app = app.New(app.Deps{Store: r.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: remote.Keys{},
+	r.app = all.New(all.Deps{Store: r.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: remote.Keys{},
 		Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
 	if r.queue, err = jobs.OpenQueue(r.redis.url, "bench"); err != nil {
 		return nil, err

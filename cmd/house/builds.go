@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // buildHook is the name of the hook at which the company's build system tells of its builds.
@@ -21,7 +22,7 @@ func (h *House) builds(ctx context.Context, boss app.Actor) error {
 		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: app.BuildCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: app.BuildForksUnknown},
 		{Name: "pushes", When: `event.event == "push"`, Do: app.BuildNothing},
 	}
-	saved, err := h.App.SaveBuildHook(ctx, boss, app.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules, StatusToken: &token})
+	saved, err := h.App.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules, StatusToken: &token})
 	if err != nil {
 		return fmt.Errorf("build hook: %w", err)
 	}

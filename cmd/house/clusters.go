@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 )
 
 // fate is what becomes of a cluster.
@@ -154,7 +155,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 	for answer.Request.Status == app.RequestWaiting && q.fate != upForReview {
 		if q.fate == denied {
 			h.Clock.Move(40 * time.Minute)
-			_, err := h.App.Review(ctx, h.actor(Approver), answer.Request.ID, app.ReviewRequest{Verdict: app.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
+			_, err := h.App.Review(ctx, h.actor(Approver), answer.Request.ID, operation.ReviewRequest{Verdict: app.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
 				Reason: "Twelve nodes were enough last year. Ask again with fewer."})
 			return "", err
 		}
@@ -163,7 +164,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 		if who.User == Approver {
 			reviewer = h.actor(Admin)
 		}
-		if answer.Request, err = h.App.Review(ctx, reviewer, answer.Request.ID, app.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
+		if answer.Request, err = h.App.Review(ctx, reviewer, answer.Request.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
 			Reason: "Fits the budget."}); err != nil {
 			return "", err
 		}
@@ -282,7 +283,7 @@ func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) err
 			return err
 		}
 		if a.Request.Status == app.RequestWaiting {
-			if _, err := h.App.Review(ctx, h.actor(Approver), a.Request.ID, app.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
+			if _, err := h.App.Review(ctx, h.actor(Approver), a.Request.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
 				return err
 			}
 		}

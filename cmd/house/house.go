@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
+	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
 	"muster/app/file/spec"
 	"muster/app/policy/cel"
@@ -34,7 +36,7 @@ const CatalogDir = "/srv/muster/catalog"
 
 // House is such a Muster. Make it with Open, and Close it.
 type House struct {
-	App     *app.App
+	App     *all.App
 	Store   *store.Store
 	Portal  *portal.Portal
 	Clock   *Clock
@@ -92,7 +94,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	if err != nil {
 		return nil, err
 	}
-	h.catalog, err = catalog.NewReader(catalog.Options{ProviderTypes: providers.Names(), Automators: automators.Names(), CheckAction: automators.Check}, app.Families{}).
+	h.catalog, err = catalog.NewReader(catalog.Options{ProviderTypes: providers.Names(), Automators: automators.Names(), CheckAction: automators.Check}, appcatalog.Families{}).
 		LoadFS(catalog.Source{Name: CatalogDir, FS: tree})
 	if err != nil {
 		return nil, fmt.Errorf("house: %w", err)
@@ -101,7 +103,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 		return nil, err
 	}
 	places := solver.New()
-	h.App = app.New(app.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: explain.New(places), Changer: change.New(), Planner: planner.New(),
+	h.App = all.New(all.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: explain.New(places), Changer: change.New(), Planner: planner.New(),
 		Keys: remote.Keys{}, Policies: cel.New(), Builds: buildsystems.Family{}, BuildRules: cel.NewBuilds(), Catalog: func() *app.Catalog { return h.catalog }, Now: clock.Now, Tries: jobs.Tries,
 		Sleeps: func(string) bool { return true }, Provisioned: true})
 	h.Portal = portal.New(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, Rules: spec.RuleTexts{}, URL: "https://muster.example.com"})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 var today = time.Date(2026, 10, 20, 14, 30, 0, 0, time.UTC)
@@ -57,7 +58,7 @@ func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 	if err != nil || len(waiting) == 0 {
 		t.Errorf("nothing waits for approval: %v", err)
 	}
-	questions, err := h.App.Questions(t.Context(), h.actor("hiro"), app.QuestionQuery{Mine: true})
+	questions, err := h.App.Questions(t.Context(), h.actor("hiro"), execution.QuestionQuery{Mine: true})
 	if err != nil || len(questions) == 0 {
 		t.Errorf("nobody is asked anything: %v", err)
 	}

@@ -16,12 +16,15 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
+	"muster/app/identity"
 	"muster/bot"
 )
 
 // linked is app for a chat in which everyone is one person.
 type linked struct {
-	*app.App
+	*all.App
 	who app.Actor
 }
 
@@ -106,7 +109,7 @@ func (h *House) portalOffers(t *testing.T, site *Site, v app.ClusterView) {
 
 func (h *House) apiOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 	t.Helper()
-	_, secret, err := h.App.CreateToken(t.Context(), who, app.NewAPIToken{Label: "offers of " + v.Name, Days: 1, Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}})
+	_, secret, err := h.App.CreateToken(t.Context(), who, identity.NewAPIToken{Label: "offers of " + v.Name, Days: 1, Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +192,9 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 }
 
 // progress is what a card of the cluster's latest operation tells.
-func (h *House) progress(t *testing.T, v app.ClusterView) app.ChatProgress {
+func (h *House) progress(t *testing.T, v app.ClusterView) chat.ChatProgress {
 	t.Helper()
-	p, err := h.App.ChatProgress(t.Context(), app.ChatCard{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
+	p, err := h.App.ChatProgress(t.Context(), chat.ChatCard{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
 	if err != nil {
 		t.Fatal(fmt.Errorf("card: %w", err))
 	}

@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/fleet"
+	"muster/app/identity"
+	"muster/app/policy"
+	"muster/app/webhook"
 )
 
 // Tenant is where the company is, Password is everybody's.
@@ -55,7 +60,7 @@ func (h *House) settle(ctx context.Context) error {
 	if _, err := h.App.RecordCatalog(ctx, "house"); err != nil {
 		return err
 	}
-	hash := app.HashPassword(Password)
+	hash := identity.HashPassword(Password)
 	for _, p := range people {
 		if err := h.Store.CreateUser(ctx, app.User{Tenant: Tenant, Name: p.name, FullName: p.full, Email: p.name + "@example.com", Role: p.role, PasswordHash: hash,
 			CreatedAt: h.Clock.Now()}); err != nil {
@@ -76,34 +81,34 @@ func (h *House) settle(ctx context.Context) error {
 			}
 		}
 		text := about[name]
-		if _, err := h.App.SaveGroup(ctx, boss, app.GroupChange{Name: name, About: &text, Members: &members}); err != nil {
+		if _, err := h.App.SaveGroup(ctx, boss, identity.GroupChange{Name: name, About: &text, Members: &members}); err != nil {
 			return err
 		}
 	}
-	for _, p := range []app.Policy{
-		{Name: "big-clusters", About: "Somebody looks at what is large before it is made.", Order: 10, Enabled: true, When: "nodes > 15", Effect: app.PolicyApprove,
+	for _, p := range []policy.Policy{
+		{Name: "big-clusters", About: "Somebody looks at what is large before it is made.", Order: 10, Enabled: true, When: "nodes > 15", Effect: policy.PolicyApprove,
 			Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
-		{Name: "dear-clusters", About: "Finance looks at what costs more than 3 an hour.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: app.PolicyApprove,
+		{Name: "dear-clusters", About: "Finance looks at what costs more than 3 an hour.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: policy.PolicyApprove,
 			Reason: "It costs more than 3 an hour.", Approval: &app.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
-		{Name: "short-analyses", About: "Analyses are done within three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: app.PolicyRewrite,
+		{Name: "short-analyses", About: "Analyses are done within three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: policy.PolicyRewrite,
 			LeaseCap: "duration('72h')", Reason: "Analyses are done within three days."},
 		{Name: "no-builds-in-frankfurt", About: "Build runners belong to Dublin.", Order: 40, Enabled: true, When: "template == 'build-runners' && provider == 'frankfurt'",
-			Effect: app.PolicyRefuse, Reason: "Build runners belong to Dublin, where machines cost less."},
-		{Name: "weekends", About: "Nothing large begins on a weekend.", Order: 50, When: "nodes > 5 && weekday in ['saturday', 'sunday']", Effect: app.PolicyRefuse, Reason: "Ask again on Monday."},
+			Effect: policy.PolicyRefuse, Reason: "Build runners belong to Dublin, where machines cost less."},
+		{Name: "weekends", About: "Nothing large begins on a weekend.", Order: 50, When: "nodes > 5 && weekday in ['saturday', 'sunday']", Effect: policy.PolicyRefuse, Reason: "Ask again on Monday."},
 	} {
 		if _, err := h.App.SavePolicy(ctx, boss, p); err != nil {
 			return fmt.Errorf("policy %s: %w", p.Name, err)
 		}
 	}
 	most := func(v float64) *float64 { return &v }
-	if _, err := h.App.SetTenantQuota(ctx, operator, app.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000), PerMonth: most(20000)}); err != nil {
+	if _, err := h.App.SetTenantQuota(ctx, operator, policy.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000), PerMonth: most(20000)}); err != nil {
 		return err
 	}
-	for _, q := range []app.Quota{
-		{Scope: app.QuotaGroup, Name: "shop", Limits: app.Limits{Nodes: most(120), PerMonth: most(6000)}},
-		{Scope: app.QuotaGroup, Name: "data", Limits: app.Limits{Nodes: most(150), PerMonth: most(9000)}},
-		{Scope: app.QuotaEachUser, Limits: app.Limits{Clusters: most(12), Nodes: most(80)}},
-		{Scope: app.QuotaUser, Name: "elif", Limits: app.Limits{Nodes: most(120)}},
+	for _, q := range []policy.Quota{
+		{Scope: app.QuotaGroup, Name: "shop", Limits: policy.Limits{Nodes: most(120), PerMonth: most(6000)}},
+		{Scope: app.QuotaGroup, Name: "data", Limits: policy.Limits{Nodes: most(150), PerMonth: most(9000)}},
+		{Scope: app.QuotaEachUser, Limits: policy.Limits{Clusters: most(12), Nodes: most(80)}},
+		{Scope: app.QuotaUser, Name: "elif", Limits: policy.Limits{Nodes: most(120)}},
 	} {
 		if _, err := h.App.SetQuota(ctx, boss, q); err != nil {
 			return fmt.Errorf("quota: %w", err)
@@ -120,7 +125,7 @@ func (h *House) settle(ctx context.Context) error {
 // connect makes what leads outside: hooks, Slack, tokens, tenants, provisioners.
 func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 	kinds := []app.NoticeKind{app.NoticeHealth}
-	for _, r := range []app.HookRequest{
+	for _, r := range []webhook.HookRequest{
 		{Name: "on-call", URL: "https://alerts.example.com/v1/muster", Kinds: &kinds},
 		{Name: "chargeback", URL: "https://finance.example.com/hooks/clusters"},
 	} {
@@ -129,23 +134,23 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 		}
 	}
 	h.team = "T024BE7LD"
-	if err := h.Store.SaveWorkspace(ctx, boss, app.ChatWorkspace{Kind: "slack", Team: h.team, Name: "Example Inc.", Tenant: Tenant, State: app.ChatConnected},
-		app.ChatTokens{Access: "xoxb-nothing"}, h.Clock.Now()); err != nil {
+	if err := h.Store.SaveWorkspace(ctx, boss, chat.ChatWorkspace{Kind: "slack", Team: h.team, Name: "Example Inc.", Tenant: Tenant, State: chat.ChatConnected},
+		chat.ChatTokens{Access: "xoxb-nothing"}, h.Clock.Now()); err != nil {
 		return err
 	}
-	if err := h.App.SetApprovals(ctx, boss, app.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
+	if err := h.App.SetApprovals(ctx, boss, chat.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
 		return err
 	}
-	if _, _, err := h.App.CreateRobotToken(ctx, boss, app.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
+	if _, _, err := h.App.CreateRobotToken(ctx, boss, identity.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
 		return err
 	}
 	for name, label := range map[string]string{User: "laptop", Operator: "terraform"} {
-		if _, _, err := h.App.CreateToken(ctx, h.actor(name), app.NewAPIToken{Label: label, Days: 30}); err != nil {
+		if _, _, err := h.App.CreateToken(ctx, h.actor(name), identity.NewAPIToken{Label: label, Days: 30}); err != nil {
 			return err
 		}
 	}
 	for name, about := range map[string]string{"research": "The university's part of the house.", "partners": "For those who build on us."} {
-		if _, _, err := h.App.CreateTenant(ctx, operator, app.NewTenant{Name: name, About: about, Slots: 20}); err != nil {
+		if _, _, err := h.App.CreateTenant(ctx, operator, identity.NewTenant{Name: name, About: about, Slots: 20}); err != nil {
 			return err
 		}
 	}
@@ -167,7 +172,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 // staff registers provisioners.
 func (h *House) staff(ctx context.Context, names ...string) error {
 	for i, name := range names {
-		if _, err := h.App.LocalRegistry(app.LocalPrefix+name+":", true).Register(ctx, app.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
+		if _, err := h.App.LocalRegistry(fleet.LocalPrefix+name+":", true).Register(ctx, fleet.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
 			Tags: map[string]string{"site": name[:3]}}); err != nil {
 			return err
 		}

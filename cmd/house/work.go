@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // worker is who carries out steps, without doing anything but to say so.
@@ -23,7 +24,7 @@ type worker struct {
 
 // workerOf is the worker of a provisioner.
 func workerOf(provisioner string) app.WorkerID {
-	return app.WorkerID{Tenant: Tenant, Name: app.LocalPrefix + provisioner + ":" + Tenant}
+	return app.WorkerID{Tenant: Tenant, Name: fleet.LocalPrefix + provisioner + ":" + Tenant}
 }
 
 // work carries out what can be carried out for so many rounds, or, where rounds is 0, until nothing is left.
@@ -107,12 +108,12 @@ func (w *worker) report(as *app.Assignment) app.Report {
 		r.Machine = &app.Machine{ID: fmt.Sprintf("i-%08x", 0x5eed0000+w.n*7919), State: app.MachineRunning, Hostname: as.Node.Hostname, SSHUser: "root",
 			Addresses: map[string]string{app.AddressAccess: fmt.Sprintf("203.0.113.%d", w.n%250+1), app.AddressBind: fmt.Sprintf("10.20.%d.%d", w.n/250, w.n%250+1)},
 			OwnRoot:   true, Zone: as.Node.Zone, MadeAt: w.h.Clock.Now()}
-		r.Seen = []app.Seen{app.SeenMachine(*r.Machine, w.h.catalog.Hardware[as.Node.Hardware].Providers[as.Cluster.Provider].CostPerHour)}
+		r.Seen = []app.Seen{fleet.SeenMachine(*r.Machine, w.h.catalog.Hardware[as.Node.Hardware].Providers[as.Cluster.Provider].CostPerHour)}
 	case app.ActionConfirm:
 		r.Machine = &app.Machine{ID: as.Node.MachineID, State: app.MachineRunning, Addresses: as.Node.Addresses, OwnRoot: true, SSHUser: "root"}
 		r.HostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHKjxFmBBxHLmTsBQ7WdLRHmZPdrKjBW8m5cP0QFYtD6"
 	case app.ActionDelete:
-		r.Seen = []app.Seen{{Kind: app.ResourceMachine, ID: as.Node.MachineID, Gone: true}}
+		r.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: as.Node.MachineID, Gone: true}}
 	case app.ActionBootstrap:
 		r.Contract = &app.NodeReport{At: w.h.Clock.Now(), Checks: []app.NodeCheck{
 			{Name: "root", OK: true, Level: app.NodeRequired, Found: "uid 0"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/all"
+	appbuild "muster/app/build"
 )
 
 var ciRules = []app.BuildRule{{Name: "web", When: `event.event == "build"`, Do: app.BuildCreate, Template: "none", Forks: app.BuildForksAll}}
@@ -35,64 +37,64 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 }
 
 // Builds, in the matrix.
-var buildTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"BuildHooks": func(ctx context.Context, a *app.App, s *scene) error {
+var buildTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
+	"BuildHooks": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.BuildHooks(ctx, s.actor)
 		return err
 	},
-	"BuildHook": func(ctx context.Context, a *app.App, s *scene) error {
+	"BuildHook": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.BuildHook(ctx, s.actor, s.buildHook())
 		return err
 	},
-	"SaveBuildHook": func(ctx context.Context, a *app.App, s *scene) error {
+	"SaveBuildHook": func(ctx context.Context, a *all.App, s *scene) error {
 		own := *s // a name of another tenant's is one that is free here
 		own.tenant = s.actor.Tenant
-		_, err := a.SaveBuildHook(ctx, s.actor, app.BuildHookRequest{Name: own.buildHook(), Rules: &ciRules})
+		_, err := a.SaveBuildHook(ctx, s.actor, appbuild.BuildHookRequest{Name: own.buildHook(), Rules: &ciRules})
 		return err
 	},
-	"DeleteBuildHook": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeleteBuildHook": func(ctx context.Context, a *all.App, s *scene) error {
 		return a.DeleteBuildHook(ctx, s.actor, s.buildHook())
 	},
-	"CheckBuildRules": func(ctx context.Context, a *app.App, s *scene) error { return a.CheckBuildRules(ctx, s.actor, ciRules) },
-	"TryBuild": func(ctx context.Context, a *app.App, s *scene) error {
+	"CheckBuildRules": func(ctx context.Context, a *all.App, s *scene) error { return a.CheckBuildRules(ctx, s.actor, ciRules) },
+	"TryBuild": func(ctx context.Context, a *all.App, s *scene) error {
 		hook, delivery, _ := s.delivered()
-		_, err := a.TryBuild(ctx, s.actor, hook, app.BuildTrial{Delivery: delivery})
+		_, err := a.TryBuild(ctx, s.actor, hook, appbuild.BuildTrial{Delivery: delivery})
 		return err
 	},
-	"BuildDeliveries": func(ctx context.Context, a *app.App, s *scene) error {
+	"BuildDeliveries": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.BuildDeliveries(ctx, s.actor, s.buildHook(), 0, 10)
 		return err
 	},
-	"BuildDelivery": func(ctx context.Context, a *app.App, s *scene) error {
+	"BuildDelivery": func(ctx context.Context, a *all.App, s *scene) error {
 		hook, delivery, _ := s.delivered()
 		_, err := a.BuildDelivery(ctx, s.actor, hook, delivery)
 		return err
 	},
-	"ReplayBuild": func(ctx context.Context, a *app.App, s *scene) error {
+	"ReplayBuild": func(ctx context.Context, a *all.App, s *scene) error {
 		hook, delivery, _ := s.delivered()
 		_, err := a.ReplayBuild(ctx, s.actor, hook, delivery)
 		return err
 	},
-	"BuildList": func(ctx context.Context, a *app.App, s *scene) error {
+	"BuildList": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.BuildList(ctx, s.actor, app.BuildFilter{})
 		return err
 	},
-	"Build": func(ctx context.Context, a *app.App, s *scene) error {
+	"Build": func(ctx context.Context, a *all.App, s *scene) error {
 		_, _, id := s.delivered()
 		_, err := a.Build(ctx, s.actor, id)
 		return err
 	},
-	"AwaitBuild": func(ctx context.Context, a *app.App, s *scene) error {
+	"AwaitBuild": func(ctx context.Context, a *all.App, s *scene) error {
 		_, _, id := s.delivered()
 		_, err := a.AwaitBuild(ctx, s.actor, id, 0)
 		return err
 	},
-	"EndBuild": func(ctx context.Context, a *app.App, s *scene) error {
+	"EndBuild": func(ctx context.Context, a *all.App, s *scene) error {
 		_, _, id := s.delivered()
 		_, err := a.EndBuild(ctx, s.actor, id)
 		return err
 	},
-	"ExtendBuild": func(ctx context.Context, a *app.App, s *scene) error {
+	"ExtendBuild": func(ctx context.Context, a *all.App, s *scene) error {
 		_, _, id := s.delivered()
 		_, err := a.ExtendBuild(ctx, s.actor, id, 60e9)
 		return err

@@ -4,41 +4,42 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
+	"muster/app/all"
+	"muster/app/chat"
 )
 
 // workspaceOf makes a workspace of the scene's tenant.
 func (s *scene) workspaceOf() string {
 	s.used = true
 	team := "T" + s.tenant
-	s.must(s.server.Store.SaveWorkspace(s.t.Context(), s.boss(), app.ChatWorkspace{Kind: "slack", Team: team, Name: team, Tenant: s.tenant}, app.ChatTokens{Access: "xoxb-1"}, time.Now()))
+	s.must(s.server.Store.SaveWorkspace(s.t.Context(), s.boss(), chat.ChatWorkspace{Kind: "slack", Team: team, Name: team, Tenant: s.tenant}, chat.ChatTokens{Access: "xoxb-1"}, time.Now()))
 	return team
 }
 
 // chatTries are those about chats.
-var chatTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"ChatHouse": func(ctx context.Context, a *app.App, s *scene) error {
+var chatTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
+	"ChatHouse": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ChatHouse(ctx, s.actor, "slack")
 		return err
 	},
-	"StartChatInstall": func(ctx context.Context, a *app.App, s *scene) error {
+	"StartChatInstall": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.StartChatInstall(ctx, s.actor)
 		return err
 	},
-	"InstallChat": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.InstallChat(ctx, s.actor, "a state", func(context.Context) (app.ChatWorkspace, app.ChatTokens, error) {
-			return app.ChatWorkspace{}, app.ChatTokens{}, nil
+	"InstallChat": func(ctx context.Context, a *all.App, s *scene) error {
+		_, err := a.InstallChat(ctx, s.actor, "a state", func(context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+			return chat.ChatWorkspace{}, chat.ChatTokens{}, nil
 		})
 		return err
 	},
-	"ChangeWorkspace": func(ctx context.Context, a *app.App, s *scene) error {
+	"ChangeWorkspace": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ChangeWorkspace(ctx, s.actor, "slack", s.workspaceOf(), true)
 		return err
 	},
-	"RemoveWorkspace": func(ctx context.Context, a *app.App, s *scene) error {
+	"RemoveWorkspace": func(ctx context.Context, a *all.App, s *scene) error {
 		return a.RemoveWorkspace(ctx, s.actor, "slack", s.workspaceOf())
 	},
-	"SetApprovals": func(ctx context.Context, a *app.App, s *scene) error {
-		return a.SetApprovals(ctx, s.actor, app.ChatApprovals{Kind: "slack", Team: s.workspaceOf(), Channel: "C3"})
+	"SetApprovals": func(ctx context.Context, a *all.App, s *scene) error {
+		return a.SetApprovals(ctx, s.actor, chat.ChatApprovals{Kind: "slack", Team: s.workspaceOf(), Channel: "C3"})
 	},
 }

@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/all"
 )
 
 // Going on with fewer nodes, in the matrix.
-var goOnTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"PreviewGoOn": func(ctx context.Context, a *app.App, s *scene) error {
+var goOnTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
+	"PreviewGoOn": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.PreviewGoOn(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"GoOn": func(ctx context.Context, a *app.App, s *scene) error {
+	"GoOn": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.GoOn(ctx, s.actor, s.cluster(), 0, "", false)
 		return err
 	},
-	"SetTopUp": func(ctx context.Context, a *app.App, s *scene) error {
+	"SetTopUp": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.SetTopUp(ctx, s.actor, s.cluster(), app.TopUpOrder{Off: true})
 		return err
 	},

@@ -5,26 +5,27 @@ import (
 	"io"
 
 	"muster/app"
+	"muster/app/all"
 )
 
 // Lists and what operators look at, in the matrix.
-var listTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"ClusterPage": func(ctx context.Context, a *app.App, s *scene) error {
+var listTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
+	"ClusterPage": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ClusterPage(ctx, s.actor, app.ClusterFilter{})
 		return err
 	},
-	"Settings": func(ctx context.Context, a *app.App, s *scene) error {
+	"Settings": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.Settings(ctx, s.actor)
 		return err
 	},
-	"Metrics": func(ctx context.Context, a *app.App, s *scene) error {
+	"Metrics": func(ctx context.Context, a *all.App, s *scene) error {
 		return a.Metrics(ctx, s.actor, io.Discard)
 	},
-	"ProviderHealth": func(ctx context.Context, a *app.App, s *scene) error {
+	"ProviderHealth": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ProviderHealth(ctx, s.actor)
 		return err
 	},
-	"ClusterCounts": func(ctx context.Context, a *app.App, s *scene) error {
+	"ClusterCounts": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ClusterCounts(ctx, s.actor, app.ClusterFilter{})
 		return err
 	},

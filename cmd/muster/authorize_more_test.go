@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"muster/app"
+	appall "muster/app/all"
+	"muster/app/identity"
+	appoperation "muster/app/operation"
+	"muster/app/policy"
+	"muster/app/usage"
 )
 
 // What there is about people, rules and money in the matrix.
@@ -64,7 +69,7 @@ func (s *scene) session() (user string, id int64) {
 func (s *scene) group() string {
 	s.used = true
 	name := s.fresh("group")
-	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
+	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
 	s.must(err)
 	return name
 }
@@ -79,15 +84,15 @@ func (s *scene) secret() string {
 func (s *scene) quota() string {
 	s.used = true
 	name, most := s.fresh("quotagroup"), 1e6
-	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), app.GroupChange{Name: name})
+	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
 	s.must(err)
-	_, err = s.server.App.SetQuota(s.t.Context(), s.boss(), app.Quota{Scope: app.QuotaGroup, Name: name, Limits: app.Limits{Nodes: &most}})
+	_, err = s.server.App.SetQuota(s.t.Context(), s.boss(), policy.Quota{Scope: app.QuotaGroup, Name: name, Limits: policy.Limits{Nodes: &most}})
 	s.must(err)
 	return name
 }
 
-func aPolicy(name string) app.Policy {
-	return app.Policy{Name: name, Order: 100, Enabled: true, When: "nodes > 100000", Effect: app.PolicyRefuse, Reason: "too many"}
+func aPolicy(name string) policy.Policy {
+	return policy.Policy{Name: name, Order: 100, Enabled: true, When: "nodes > 100000", Effect: policy.PolicyRefuse, Reason: "too many"}
 }
 
 func (s *scene) policy() string {
@@ -101,7 +106,7 @@ func (s *scene) policy() string {
 // request makes one that waits for an approver.
 func (s *scene) request() int64 {
 	s.used, s.hidden = true, true
-	p := app.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: app.PolicyApprove, Approval: &app.Approval{Count: 1}}
+	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1}}
 	_, err := s.server.App.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)
 	r := app.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 7}}
@@ -150,211 +155,218 @@ var byRule = map[string]string{
 }
 
 // moreTries are those about people, rules and money.
-var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"User": func(ctx context.Context, a *app.App, s *scene) error {
+var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) error{
+	"User": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.User(ctx, s.actor, s.user())
 		return err
 	},
-	"Users": func(ctx context.Context, a *app.App, s *scene) error {
-		_, _, err := a.Users(ctx, s.actor, app.UserFilter{})
+	"Users": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, _, err := a.Users(ctx, s.actor, identity.UserFilter{})
 		return err
 	},
-	"CreateUser": func(ctx context.Context, a *app.App, s *scene) error {
-		_, _, err := a.CreateUser(ctx, s.actor, app.NewUser{Name: s.fresh("new"), Role: app.RoleViewer})
+	"CreateUser": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, _, err := a.CreateUser(ctx, s.actor, identity.NewUser{Name: s.fresh("new"), Role: app.RoleViewer})
 		return err
 	},
-	"ChangeUser": func(ctx context.Context, a *app.App, s *scene) error {
+	"ChangeUser": func(ctx context.Context, a *appall.App, s *scene) error {
 		name := "Ada"
-		_, err := a.ChangeUser(ctx, s.actor, s.lesser(), app.UserChange{FullName: &name})
+		_, err := a.ChangeUser(ctx, s.actor, s.lesser(), identity.UserChange{FullName: &name})
 		return err
 	},
-	"ResetUserPassword": func(ctx context.Context, a *app.App, s *scene) error {
+	"ResetUserPassword": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ResetUserPassword(ctx, s.actor, s.lesser())
 		return err
 	},
-	"DeleteUser": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeleteUser": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.DeleteUser(ctx, s.actor, s.lesser(), "")
 	},
-	"Groups": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Groups(ctx, s.actor); return err },
-	"SaveGroup": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.SaveGroup(ctx, s.actor, app.GroupChange{Name: s.fresh("g")})
+	"Groups": func(ctx context.Context, a *appall.App, s *scene) error { _, err := a.Groups(ctx, s.actor); return err },
+	"SaveGroup": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.SaveGroup(ctx, s.actor, identity.GroupChange{Name: s.fresh("g")})
 		return err
 	},
-	"DeleteGroup": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteGroup(ctx, s.actor, s.group()) },
-	"Tokens": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeleteGroup": func(ctx context.Context, a *appall.App, s *scene) error {
+		return a.DeleteGroup(ctx, s.actor, s.group())
+	},
+	"Tokens": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Tokens(ctx, s.actor, s.user())
 		return err
 	},
-	"CreateToken": func(ctx context.Context, a *app.App, s *scene) error {
-		_, _, err := a.CreateToken(ctx, s.actor, app.NewAPIToken{Label: s.fresh("t")})
+	"CreateToken": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, _, err := a.CreateToken(ctx, s.actor, identity.NewAPIToken{Label: s.fresh("t")})
 		return err
 	},
-	"CreateRobotToken": func(ctx context.Context, a *app.App, s *scene) error {
-		_, _, err := a.CreateRobotToken(ctx, s.actor, app.NewAPIToken{Label: s.fresh("t"), User: s.lesser()})
+	"CreateRobotToken": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, _, err := a.CreateRobotToken(ctx, s.actor, identity.NewAPIToken{Label: s.fresh("t"), User: s.lesser()})
 		return err
 	},
-	"RevokeToken": func(ctx context.Context, a *app.App, s *scene) error { return a.RevokeToken(ctx, s.actor, s.token()) },
+	"RevokeToken": func(ctx context.Context, a *appall.App, s *scene) error {
+		return a.RevokeToken(ctx, s.actor, s.token())
+	},
 
-	"EndToken": func(ctx context.Context, a *app.App, s *scene) error {
+	"EndToken": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.EndToken(ctx, s.actor)
 		return err
 	},
-	"ShowDevice": func(ctx context.Context, a *app.App, s *scene) error {
+	"ShowDevice": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ShowDevice(ctx, s.actor, s.device())
 		return err
 	},
-	"AnswerDevice": func(ctx context.Context, a *app.App, s *scene) error {
+	"AnswerDevice": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.AnswerDevice(ctx, s.actor, s.device(), true, nil)
 	},
 
-	"Sessions": func(ctx context.Context, a *app.App, s *scene) error {
+	"Sessions": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Sessions(ctx, s.actor, s.user())
 		return err
 	},
-	"RevokeSession": func(ctx context.Context, a *app.App, s *scene) error {
+	"RevokeSession": func(ctx context.Context, a *appall.App, s *scene) error {
 		user, id := s.session()
 		return a.RevokeSession(ctx, s.actor, user, id)
 	},
-	"RevokeAllSessions": func(ctx context.Context, a *app.App, s *scene) error {
+	"RevokeAllSessions": func(ctx context.Context, a *appall.App, s *scene) error {
 		user, _ := s.session()
 		_, err := a.RevokeAllSessions(ctx, s.actor, user)
 		return err
 	},
-	"ChangePassword": func(ctx context.Context, a *app.App, s *scene) error {
+	"ChangePassword": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.ChangePassword(ctx, s.actor, "the old one", "another good passphrase")
 	},
-	"StepUp": func(ctx context.Context, a *app.App, s *scene) error {
-		return a.StepUp(ctx, s.actor, "a password", app.FactorProof{})
+	"StepUp": func(ctx context.Context, a *appall.App, s *scene) error {
+		return a.StepUp(ctx, s.actor, "a password", identity.FactorProof{})
 	},
-	"SecondFactors": func(ctx context.Context, a *app.App, s *scene) error {
+	"SecondFactors": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.SecondFactors(ctx, s.actor)
 		return err
 	},
-	"StartAuthenticator": func(ctx context.Context, a *app.App, s *scene) error {
+	"StartAuthenticator": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.StartAuthenticator(ctx, s.actor)
 		return err
 	},
-	"ConfirmAuthenticator": func(ctx context.Context, a *app.App, s *scene) error {
+	"ConfirmAuthenticator": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ConfirmAuthenticator(ctx, s.actor, "123456")
 		return err
 	},
-	"AddSecurityKey": func(ctx context.Context, a *app.App, s *scene) error {
+	"AddSecurityKey": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.AddSecurityKey(ctx, s.actor, "key ring", []byte("record"))
 		return err
 	},
-	"RemoveSecondFactor": func(ctx context.Context, a *app.App, s *scene) error {
+	"RemoveSecondFactor": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.RemoveSecondFactor(ctx, s.actor, "a factor")
 	},
-	"ReplaceRecoveryCodes": func(ctx context.Context, a *app.App, s *scene) error {
+	"ReplaceRecoveryCodes": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ReplaceRecoveryCodes(ctx, s.actor)
 		return err
 	},
-	"ResetSecondFactor": func(ctx context.Context, a *app.App, s *scene) error {
+	"ResetSecondFactor": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.ResetSecondFactor(ctx, s.actor, s.lesser())
 	},
-	"RequireSecondFactor": func(ctx context.Context, a *app.App, s *scene) error {
+	"RequireSecondFactor": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.RequireSecondFactor(ctx, s.actor, true)
 	},
-	"StepUpBy": func(ctx context.Context, a *app.App, s *scene) error {
+	"StepUpBy": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.StepUpBy(ctx, s.actor, "https://idp.example.com", "ada")
 	},
-	"ShowLink": func(ctx context.Context, a *app.App, s *scene) error {
+	"ShowLink": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ShowLink(ctx, s.actor, "a link")
 		return err
 	},
-	"ConfirmLink": func(ctx context.Context, a *app.App, s *scene) error {
+	"ConfirmLink": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ConfirmLink(ctx, s.actor, "a link")
 		return err
 	},
-	"Identities": func(ctx context.Context, a *app.App, s *scene) error {
+	"Identities": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Identities(ctx, s.actor, s.user())
 		return err
 	},
-	"RemoveIdentity": func(ctx context.Context, a *app.App, s *scene) error {
+	"RemoveIdentity": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.RemoveIdentity(ctx, s.actor, s.user(), "slack", "T1/U1")
 	},
 
-	"Tenant": func(ctx context.Context, a *app.App, s *scene) error {
+	"Tenant": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Tenant(ctx, s.actor, here)
 		return err
 	},
-	"Tenants": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Tenants(ctx, s.actor); return err },
-	"TenantNames": func(ctx context.Context, a *app.App, s *scene) error {
+	"Tenants": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.Tenants(ctx, s.actor)
+		return err
+	},
+	"TenantNames": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.TenantNames(ctx, s.actor)
 		return err
 	},
-	"CreateTenant": func(ctx context.Context, a *app.App, s *scene) error {
-		_, _, err := a.CreateTenant(ctx, s.actor, app.NewTenant{Name: s.fresh("tenant")})
+	"CreateTenant": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, _, err := a.CreateTenant(ctx, s.actor, identity.NewTenant{Name: s.fresh("tenant")})
 		return err
 	},
-	"ExportTenant": func(ctx context.Context, a *app.App, s *scene) error {
+	"ExportTenant": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ExportTenant(ctx, s.actor)
 		return err
 	},
-	"CheckTenant": func(ctx context.Context, a *app.App, s *scene) error {
+	"CheckTenant": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.CheckTenant(ctx, s.actor, groupFile(s.fresh("group")))
 		return err
 	},
-	"ImportTenant": func(ctx context.Context, a *app.App, s *scene) error {
+	"ImportTenant": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ImportTenant(ctx, s.actor, groupFile(s.fresh("group")))
 		return err
 	},
-	"ChangeTenant": func(ctx context.Context, a *app.App, s *scene) error {
+	"ChangeTenant": func(ctx context.Context, a *appall.App, s *scene) error {
 		about := "changed"
 		_, err := a.ChangeTenant(ctx, s.actor, here, app.TenantChange{About: &about})
 		return err
 	},
-	"DeleteTenant": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteTenant(ctx, s.actor, there) },
-	"ActIn": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeleteTenant": func(ctx context.Context, a *appall.App, s *scene) error { return a.DeleteTenant(ctx, s.actor, there) },
+	"ActIn": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ActIn(ctx, s.actor, there)
 		return err
 	},
 
-	"Requests": func(ctx context.Context, a *app.App, s *scene) error {
+	"Requests": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Requests(ctx, s.actor, app.RequestFilter{})
 		return err
 	},
-	"Request": func(ctx context.Context, a *app.App, s *scene) error {
+	"Request": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Request(ctx, s.actor, s.request())
 		return err
 	},
-	"Ask": func(ctx context.Context, a *app.App, s *scene) error {
+	"Ask": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Ask(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
-	"SubmitRequest": func(ctx context.Context, a *app.App, s *scene) error {
+	"SubmitRequest": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.SubmitRequest(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
-	"Confirm": func(ctx context.Context, a *app.App, s *scene) error {
+	"Confirm": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Confirm(ctx, s.actor, s.request(), "")
 		return err
 	},
-	"Withdraw": func(ctx context.Context, a *app.App, s *scene) error {
+	"Withdraw": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Withdraw(ctx, s.actor, s.request(), "")
 		return err
 	},
-	"Review": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.Review(ctx, s.actor, s.request(), app.ReviewRequest{Verdict: app.VerdictApprove})
+	"Review": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: app.VerdictApprove})
 		return err
 	},
-	"BreakGlass": func(ctx context.Context, a *app.App, s *scene) error {
+	"BreakGlass": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.BreakGlass(ctx, s.actor, s.request(), "", "the building is on fire")
 		return err
 	},
-	"PolicyList": func(ctx context.Context, a *app.App, s *scene) error {
+	"PolicyList": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.PolicyList(ctx, s.actor)
 		return err
 	},
-	"Policy": func(ctx context.Context, a *app.App, s *scene) error {
+	"Policy": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.Policy(ctx, s.actor, s.policy())
 		return err
 	},
-	"PolicyZone": func(ctx context.Context, a *app.App, s *scene) error {
+	"PolicyZone": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.PolicyZone(ctx, s.actor)
 		return err
 	},
-	"SavePolicy": func(ctx context.Context, a *app.App, s *scene) error {
+	"SavePolicy": func(ctx context.Context, a *appall.App, s *scene) error {
 		name := s.fresh("p")
 		_, err := a.SavePolicy(ctx, s.actor, aPolicy(name))
 		if err == nil {
@@ -362,75 +374,85 @@ var moreTries = map[string]func(ctx context.Context, a *app.App, s *scene) error
 		}
 		return err
 	},
-	"DeletePolicy": func(ctx context.Context, a *app.App, s *scene) error { return a.DeletePolicy(ctx, s.actor, s.policy()) },
-	"TryPolicy": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.TryPolicy(ctx, s.actor, app.Try{Policy: aPolicy("tried"), Past: 10})
+	"DeletePolicy": func(ctx context.Context, a *appall.App, s *scene) error {
+		return a.DeletePolicy(ctx, s.actor, s.policy())
+	},
+	"TryPolicy": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.TryPolicy(ctx, s.actor, policy.Try{Policy: aPolicy("tried"), Past: 10})
 		return err
 	},
-	"SetPolicyZone": func(ctx context.Context, a *app.App, s *scene) error {
+	"SetPolicyZone": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.SetPolicyZone(ctx, s.actor, "Europe/Berlin")
 	},
 
-	"Secrets": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Secrets(ctx, s.actor); return err },
-	"SetSecret": func(ctx context.Context, a *app.App, s *scene) error {
+	"Secrets": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.Secrets(ctx, s.actor)
+		return err
+	},
+	"SetSecret": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.SetSecret(ctx, s.actor, "A_SECRET", []byte("x"))
 	},
-	"DeleteSecret": func(ctx context.Context, a *app.App, s *scene) error { return a.DeleteSecret(ctx, s.actor, s.secret()) },
-	"Audit": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeleteSecret": func(ctx context.Context, a *appall.App, s *scene) error {
+		return a.DeleteSecret(ctx, s.actor, s.secret())
+	},
+	"Audit": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, _, err := a.Audit(ctx, s.actor, app.AuditFilter{})
 		return err
 	},
-	"ExportAudit": func(ctx context.Context, a *app.App, s *scene) error {
+	"ExportAudit": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.ExportAudit(ctx, s.actor, app.AuditFilter{}, func(app.Deed) error { return nil })
 	},
-	"VerifyAudit": func(ctx context.Context, a *app.App, s *scene) error {
+	"VerifyAudit": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.VerifyAudit(ctx, s.actor, here)
 		return err
 	},
 
-	"Quotas":    func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Quotas(ctx, s.actor); return err },
-	"QuotaLeft": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.QuotaLeft(ctx, s.actor); return err },
-	"SetQuota": func(ctx context.Context, a *app.App, s *scene) error {
-		most := 1e6
-		_, err := a.SetQuota(ctx, s.actor, app.Quota{Scope: app.QuotaEachUser, Limits: app.Limits{Nodes: &most}})
+	"Quotas": func(ctx context.Context, a *appall.App, s *scene) error { _, err := a.Quotas(ctx, s.actor); return err },
+	"QuotaLeft": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.QuotaLeft(ctx, s.actor)
 		return err
 	},
-	"DeleteQuota": func(ctx context.Context, a *app.App, s *scene) error {
+	"SetQuota": func(ctx context.Context, a *appall.App, s *scene) error {
+		most := 1e6
+		_, err := a.SetQuota(ctx, s.actor, policy.Quota{Scope: app.QuotaEachUser, Limits: policy.Limits{Nodes: &most}})
+		return err
+	},
+	"DeleteQuota": func(ctx context.Context, a *appall.App, s *scene) error {
 		return a.DeleteQuota(ctx, s.actor, app.QuotaGroup, s.quota())
 	},
-	"SetTenantQuota": func(ctx context.Context, a *app.App, s *scene) error {
+	"SetTenantQuota": func(ctx context.Context, a *appall.App, s *scene) error {
 		most := 1e6
-		_, err := a.SetTenantQuota(ctx, s.actor, app.Limits{Nodes: &most})
+		_, err := a.SetTenantQuota(ctx, s.actor, policy.Limits{Nodes: &most})
 		return err
 	},
-	"ExtendLease": func(ctx context.Context, a *app.App, s *scene) error {
+	"ExtendLease": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.ExtendLease(ctx, s.actor, s.cluster(), app.LeaseRequest{By: time.Hour, Reason: "because of a test"})
 		return err
 	},
-	"Usage": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.Usage(ctx, s.actor, app.UsageFilter{By: app.UsageByUser})
+	"Usage": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.Usage(ctx, s.actor, usage.UsageFilter{By: usage.UsageByUser})
 		return err
 	},
-	"UsageOfAll": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.UsageOfAll(ctx, s.actor, app.UsageFilter{By: app.UsageByTenant})
+	"UsageOfAll": func(ctx context.Context, a *appall.App, s *scene) error {
+		_, err := a.UsageOfAll(ctx, s.actor, usage.UsageFilter{By: usage.UsageByTenant})
 		return err
 	},
-	"UsageAhead": func(ctx context.Context, a *app.App, s *scene) error {
+	"UsageAhead": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.UsageAhead(ctx, s.actor)
 		return err
 	},
-	"UsageAheadOfAll": func(ctx context.Context, a *app.App, s *scene) error {
+	"UsageAheadOfAll": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.UsageAheadOfAll(ctx, s.actor)
 		return err
 	},
-	"LeaseOutlook": func(ctx context.Context, a *app.App, s *scene) error {
+	"LeaseOutlook": func(ctx context.Context, a *appall.App, s *scene) error {
 		_, err := a.LeaseOutlook(ctx, s.actor, s.cluster())
 		return err
 	},
 }
 
 // allTries calls every use case.
-func allTries() map[string]func(ctx context.Context, a *app.App, s *scene) error {
+func allTries() map[string]func(ctx context.Context, a *appall.App, s *scene) error {
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
 	maps.Copy(all, lifeTries)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/all"
 )
 
 // pool makes one of the scene's tenant.
@@ -20,30 +21,30 @@ func poolOf(name string, count int) app.PoolRequest {
 }
 
 // Machines that are made ahead of time, in the matrix.
-var poolTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"Pools": func(ctx context.Context, a *app.App, s *scene) error { _, err := a.Pools(ctx, s.actor); return err },
-	"Pool": func(ctx context.Context, a *app.App, s *scene) error {
+var poolTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
+	"Pools": func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Pools(ctx, s.actor); return err },
+	"Pool": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.Pool(ctx, s.actor, s.pool())
 		return err
 	},
-	"PoolReceipt": func(ctx context.Context, a *app.App, s *scene) error {
+	"PoolReceipt": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.PoolReceipt(ctx, s.actor, s.pool())
 		return err
 	},
-	"CreatePool": func(ctx context.Context, a *app.App, s *scene) error {
+	"CreatePool": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.CreatePool(ctx, s.actor, poolOf(s.fresh("made"), 1))
 		return err
 	},
-	"ChangePool": func(ctx context.Context, a *app.App, s *scene) error {
+	"ChangePool": func(ctx context.Context, a *all.App, s *scene) error {
 		count := 2
 		_, err := a.ChangePool(ctx, s.actor, app.PoolRequest{Name: s.pool(), Count: &count})
 		return err
 	},
-	"DrainPool": func(ctx context.Context, a *app.App, s *scene) error {
+	"DrainPool": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.DrainPool(ctx, s.actor, s.pool())
 		return err
 	},
-	"DeletePool": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeletePool": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.DeletePool(ctx, s.actor, s.pool())
 		return err
 	},

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
+	"muster/app/identity"
+	"muster/app/webhook"
 )
 
 // Each use case says whether it takes a proof of who asks; those that do ask people who are signed in for one before anything else, and no
@@ -67,55 +70,55 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 		try  func(app.Actor) error
 	}{
 		{"a new user", false, func(w app.Actor) error {
-			_, _, err := a.CreateUser(ctx, w, app.NewUser{Name: "p-user", Role: user})
+			_, _, err := a.CreateUser(ctx, w, identity.NewUser{Name: "p-user", Role: user})
 			return err
 		}},
 		{"a new admin", true, func(w app.Actor) error {
-			_, _, err := a.CreateUser(ctx, w, app.NewUser{Name: "p-admin", Role: admin})
+			_, _, err := a.CreateUser(ctx, w, identity.NewUser{Name: "p-admin", Role: admin})
 			return err
 		}},
 		{"a promotion", true, func(w app.Actor) error {
-			_, err := a.ChangeUser(ctx, w, "p-user", app.UserChange{Role: &admin})
+			_, err := a.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &admin})
 			return err
 		}},
 		{"the admin whom it made", false, func(w app.Actor) error {
-			_, err := a.ChangeUser(ctx, w, "p-user", app.UserChange{Role: &admin})
+			_, err := a.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &admin})
 			return err
 		}},
 		{"a demotion", false, func(w app.Actor) error {
-			_, err := a.ChangeUser(ctx, w, "p-user", app.UserChange{Role: &user})
+			_, err := a.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &user})
 			return err
 		}},
 		{"a tenant", false, func(w app.Actor) error {
-			_, _, err := a.CreateTenant(ctx, w, app.NewTenant{Name: "p-bare"})
+			_, _, err := a.CreateTenant(ctx, w, identity.NewTenant{Name: "p-bare"})
 			return err
 		}},
 		{"a tenant with an admin", true, func(w app.Actor) error {
-			_, _, err := a.CreateTenant(ctx, w, app.NewTenant{Name: "p-led", Admin: &app.NewUser{Name: "lea"}})
+			_, _, err := a.CreateTenant(ctx, w, identity.NewTenant{Name: "p-led", Admin: &identity.NewUser{Name: "lea"}})
 			return err
 		}},
 		{"a new hook", true, func(w app.Actor) error {
-			_, err := a.SaveHook(ctx, w, app.HookRequest{Name: "p", URL: "https://chat.example.com/x"})
+			_, err := a.SaveHook(ctx, w, webhook.HookRequest{Name: "p", URL: "https://chat.example.com/x"})
 			return err
 		}},
 		{"a hook's kinds", false, func(w app.Actor) error {
-			_, err := a.SaveHook(ctx, w, app.HookRequest{Name: "p", Kinds: &[]app.NoticeKind{}})
+			_, err := a.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Kinds: &[]app.NoticeKind{}})
 			return err
 		}},
 		{"a hook's new secret", true, func(w app.Actor) error {
-			_, err := a.SaveHook(ctx, w, app.HookRequest{Name: "p", Rotate: true})
+			_, err := a.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Rotate: true})
 			return err
 		}},
 		{"a new build hook", true, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, app.BuildHookRequest{Name: "p", System: "github"})
+			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", System: "github"})
 			return err
 		}},
 		{"a build hook's rules", false, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, app.BuildHookRequest{Name: "p", Rules: &[]app.BuildRule{}})
+			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]app.BuildRule{}})
 			return err
 		}},
 		{"a build hook's new secret", true, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, app.BuildHookRequest{Name: "p", Rotate: true})
+			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rotate: true})
 			return err
 		}},
 	} {

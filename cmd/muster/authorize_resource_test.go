@@ -6,48 +6,50 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/all"
+	"muster/app/resource"
 )
 
 // resource makes one of the scene's tenant: version 1 is in use, 2 is not.
-func (s *scene) resource() app.ResourceID { return s.resourceMarked("content") }
+func (s *scene) resource() resource.ResourceID { return s.resourceMarked("content") }
 
 // resourceMarked makes one with a mark in all that can be said of it.
-func (s *scene) resourceMarked(mark string) app.ResourceID {
+func (s *scene) resourceMarked(mark string) resource.ResourceID {
 	s.used = true
-	id := app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("motd")}
+	id := resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("motd")}
 	for _, n := range []string{"1", "2"} {
-		_, err := s.server.App.PushResource(s.t.Context(), s.boss(), app.ResourcePush{ResourceID: id, Note: mark + " note", Source: app.ResourceSource{File: mark + ".txt"}, Stage: n == "1"},
+		_, err := s.server.App.PushResource(s.t.Context(), s.boss(), resource.ResourcePush{ResourceID: id, Note: mark + " note", Source: resource.ResourceSource{File: mark + ".txt"}, Stage: n == "1"},
 			strings.NewReader(mark+n+id.Name))
 		s.must(err)
 	}
-	_, err := s.server.App.SyncResources(s.t.Context(), s.boss(), app.ResourceFilter{}, false)
+	_, err := s.server.App.SyncResources(s.t.Context(), s.boss(), resource.ResourceFilter{}, false)
 	s.must(err)
 	return id
 }
 
 // Archives and files, in the matrix.
-var resourceTries = map[string]func(ctx context.Context, a *app.App, s *scene) error{
-	"ResourceTypes": func(ctx context.Context, a *app.App, s *scene) error {
+var resourceTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
+	"ResourceTypes": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ResourceTypes(ctx, s.actor)
 		return err
 	},
-	"Resources": func(ctx context.Context, a *app.App, s *scene) error {
-		_, _, err := a.Resources(ctx, s.actor, app.ResourceFilter{})
+	"Resources": func(ctx context.Context, a *all.App, s *scene) error {
+		_, _, err := a.Resources(ctx, s.actor, resource.ResourceFilter{})
 		return err
 	},
-	"Resource": func(ctx context.Context, a *app.App, s *scene) error {
+	"Resource": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.Resource(ctx, s.actor, s.resource())
 		return err
 	},
-	"ResourceFiles": func(ctx context.Context, a *app.App, s *scene) error {
+	"ResourceFiles": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.ResourceFiles(ctx, s.actor, s.resource(), 1)
 		return err
 	},
-	"DiffResource": func(ctx context.Context, a *app.App, s *scene) error {
+	"DiffResource": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.DiffResource(ctx, s.actor, s.resource(), 1, 2)
 		return err
 	},
-	"OpenResource": func(ctx context.Context, a *app.App, s *scene) error {
+	"OpenResource": func(ctx context.Context, a *all.App, s *scene) error {
 		_, _, r, err := a.OpenResource(ctx, s.actor, s.resource(), 1, 0)
 		if err == nil {
 			_, err = io.Copy(io.Discard, r)
@@ -55,35 +57,35 @@ var resourceTries = map[string]func(ctx context.Context, a *app.App, s *scene) e
 		}
 		return err
 	},
-	"PushResource": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.PushResource(ctx, s.actor, app.ResourcePush{ResourceID: app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("pushed")}}, strings.NewReader("x"))
+	"PushResource": func(ctx context.Context, a *all.App, s *scene) error {
+		_, err := a.PushResource(ctx, s.actor, resource.ResourcePush{ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("pushed")}}, strings.NewReader("x"))
 		return err
 	},
-	"ImportResource": func(ctx context.Context, a *app.App, s *scene) error {
-		_, err := a.ImportResource(ctx, s.actor, app.ResourcePush{ResourceID: app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "archive", Name: s.fresh("imported")},
-			Source: app.ResourceSource{Git: "https://127.0.0.1:1/none.git", Ref: "v1"}})
+	"ImportResource": func(ctx context.Context, a *all.App, s *scene) error {
+		_, err := a.ImportResource(ctx, s.actor, resource.ResourcePush{ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: s.fresh("imported")},
+			Source: resource.ResourceSource{Git: "https://127.0.0.1:1/none.git", Ref: "v1"}})
 		if app.AsError(err).Field == "git" { // let in as far as to where nobody answers
 			err = nil
 		}
 		return err
 	},
-	"StageResource": func(ctx context.Context, a *app.App, s *scene) error {
+	"StageResource": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.StageResource(ctx, s.actor, s.resource(), 2)
 		return err
 	},
-	"RecallResource": func(ctx context.Context, a *app.App, s *scene) error {
+	"RecallResource": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.RecallResource(ctx, s.actor, s.resource(), 1)
 		return err
 	},
-	"SyncResources": func(ctx context.Context, a *app.App, s *scene) error {
+	"SyncResources": func(ctx context.Context, a *all.App, s *scene) error {
 		id := s.resource()
 		_, err := s.server.App.StageResource(s.t.Context(), s.boss(), id, 2)
 		s.must(err)
 		s.used = false // it is of all resources of the actor's own tenant, and of no single one
-		_, err = a.SyncResources(ctx, s.actor, app.ResourceFilter{}, false)
+		_, err = a.SyncResources(ctx, s.actor, resource.ResourceFilter{}, false)
 		return err
 	},
-	"DeleteResource": func(ctx context.Context, a *app.App, s *scene) error {
+	"DeleteResource": func(ctx context.Context, a *all.App, s *scene) error {
 		return a.DeleteResource(ctx, s.actor, s.resource(), 2)
 	},
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"muster/app"
+	appoperation "muster/app/operation"
 	"muster/jobs/remote"
 	rest "muster/portal/client"
 )
@@ -67,13 +68,13 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	compared := func(want ...string) {
 		t.Helper()
 		p.amend(v.ID, app.Amendment{Kind: app.OperationCompare})
-		var d app.Drift
+		var d appoperation.Drift
 		if err := cl.Call(ctx, http.MethodGet, rest.ClusterPath(v.ID, "drift"), nil, nil, &d); err != nil {
 			t.Fatal(err)
 		}
 		got := []string{}
 		for _, i := range d.Items {
-			if i.From == app.DriftService {
+			if i.From == appoperation.DriftService {
 				got = append(got, i.Text)
 			}
 		}

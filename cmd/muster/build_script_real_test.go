@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // The ready-made script against a real server: a build has a cluster while its command runs, visits it with nothing but what the script gave it,
@@ -24,8 +25,8 @@ func TestRealBuildScript(t *testing.T) {
 			p := newProcess(t)
 			cl := p.client()
 			rules := []app.BuildRule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: app.BuildCreate, Template: "web", Size: 3, Lease: "1h"}}
-			var hook app.SavedBuildHook
-			if err := cl.Call(t.Context(), http.MethodPut, "/build-hooks/ci", nil, app.BuildHookRequest{System: "generic", Rules: &rules}, &hook); err != nil {
+			var hook build.SavedBuildHook
+			if err := cl.Call(t.Context(), http.MethodPut, "/build-hooks/ci", nil, build.BuildHookRequest{System: "generic", Rules: &rules}, &hook); err != nil {
 				t.Fatal(err)
 			}
 			script, err := filepath.Abs("../../deploy/ci-examples/muster-build.sh")

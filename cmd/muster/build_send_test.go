@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	appwebhook "muster/app/webhook"
 	"muster/jobs/webhook"
 )
 
@@ -65,7 +65,7 @@ func speakToHook(args []string, out io.Writer) error {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(webhook.HeaderID, args[2])
 		r.Header.Set(webhook.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
-		key, err := app.HookSecret(find(savedSecret))
+		key, err := appwebhook.HookSecret(find(savedSecret))
 		if err != nil {
 			return err
 		}

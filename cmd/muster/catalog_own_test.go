@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/resource"
 	"muster/cmd/house"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
@@ -37,7 +39,7 @@ func tenantAdmin(tenant string) app.Actor {
 	return app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin, Via: app.ViaAPI}
 }
 
-func (m *matrix) apply(actor app.Actor, c app.CatalogChange) app.CatalogReport {
+func (m *matrix) apply(actor app.Actor, c catalog.CatalogChange) catalog.CatalogReport {
 	m.t.Helper()
 	r, err := m.server.App.ApplyCatalog(actor.In(m.t.Context()), actor, c)
 	if err != nil {
@@ -46,8 +48,8 @@ func (m *matrix) apply(actor app.Actor, c app.CatalogChange) app.CatalogReport {
 	return r
 }
 
-func yamlOf(text string) app.CatalogChange {
-	return app.CatalogChange{Files: []app.CatalogFile{{Name: "a.yaml", Text: text}}}
+func yamlOf(text string) catalog.CatalogChange {
+	return catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "a.yaml", Text: text}}}
 }
 
 func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
@@ -102,7 +104,7 @@ func TestTenantsAdminsDoNotReachTheServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := m.apply(tenantAdmin(here), yamlOf(c.text))
-			i := slices.IndexFunc(r.Problems, func(p app.CatalogProblem) bool { return p.Severity == "error" && p.Field == c.field })
+			i := slices.IndexFunc(r.Problems, func(p catalog.CatalogProblem) bool { return p.Severity == "error" && p.Field == c.field })
 			if r.Saved || i < 0 || !strings.Contains(r.Problems[i].Message, c.want) || r.Problems[i].Line == 0 || r.Problems[i].Name != "p" {
 				t.Errorf("%+v", r)
 			}
@@ -152,12 +154,12 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		"kind: template\nname: run\nextends: web\ndefaults: {services: [run]}\ncompatibility: {services: [run]}\n")); !r.Saved {
 		t.Fatalf("%+v", r)
 	}
-	push := func(actor app.Actor, content string) app.ResourceVersion {
+	push := func(actor app.Actor, content string) resource.ResourceVersion {
 		t.Helper()
-		v, err := m.server.App.PushResource(t.Context(), actor, app.ResourcePush{Stage: true, ResourceID: app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
+		v, err := m.server.App.PushResource(t.Context(), actor, resource.ResourcePush{Stage: true, ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
 			strings.NewReader(content))
 		if err == nil {
-			_, err = m.server.App.SyncResources(t.Context(), actor, app.ResourceFilter{}, false)
+			_, err = m.server.App.SyncResources(t.Context(), actor, resource.ResourceFilter{}, false)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -203,13 +205,13 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	ctx := t.Context()
 	text := "kind: provider\nname: stolen\ntype: google\nsettings: {zone: europe-west3-a, project: project-one, api_url: '" + listener.URL + "/'}\n"
 	r := m.apply(tenantAdmin(here), yamlOf(text))
-	if r.Saved || !slices.ContainsFunc(r.Problems, func(p app.CatalogProblem) bool {
+	if r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
 		return p.Severity == "error" && p.Field == "settings.api_url" && p.Line == 4 && strings.Contains(p.Message, "only the installation can set")
 	}) {
 		t.Errorf("%+v", r)
 	}
-	before := app.CatalogRevision{CatalogKey: app.CatalogKey{Kind: app.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
-	if _, err := m.server.Store.SaveOwnCatalog(ctx, tenantAdmin(here), app.OwnCatalogSave{At: time.Now(), Entries: []app.CatalogRevision{before}, AsOf: -1}); err != nil {
+	before := catalog.CatalogRevision{CatalogKey: app.CatalogKey{Kind: app.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
+	if _, err := m.server.Store.SaveOwnCatalog(ctx, tenantAdmin(here), catalog.OwnCatalogSave{At: time.Now(), Entries: []catalog.CatalogRevision{before}, AsOf: -1}); err != nil {
 		t.Fatal(err)
 	}
 	check, err := m.server.App.CheckProvider(ctx, tenantAdmin(here), "stolen")
@@ -284,7 +286,7 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 		t.Errorf("over somebody else's change: %v", err)
 	}
 	if r, err := a.RevertCatalog(ctx, ada, k, 1, ""); err != nil || !r.Saved || r.Changes[0].Number != 3 || len(r.Changes[0].Fields) != 1 ||
-		r.Changes[0].Fields[0] != (app.FieldChange{Path: "label", Before: "Weblog", After: "Blog"}) {
+		r.Changes[0].Fields[0] != (catalog.FieldChange{Path: "label", Before: "Weblog", After: "Blog"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	versions, err := a.TemplateVersions(ctx, ada, "blog")
@@ -363,7 +365,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, answer := send(http.MethodPost, "/api/v1"+path, "application/json", bytes.NewReader(b))
-		var r app.CatalogReport
+		var r catalog.CatalogReport
 		if err := json.Unmarshal([]byte(answer), &r); err != nil || !r.OK() {
 			t.Fatalf("%s answers %s", path, answer)
 		}
@@ -467,7 +469,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			return cli("tenant", "import", written(name+".yaml", "muster_tenant: 1\ncatalog:\n  template/"+name+":\n    text: |\n      "+strings.ReplaceAll(text, "\n", "\n      ")+"\n"))
 		}, []string{first, laidOut, remark}},
 		"coopr": {func(name, text string) string {
-			return api("/catalog/apply", app.CatalogChange{Files: []app.CatalogFile{{Name: "clustertemplates/" + name + ".json", Text: text}}})
+			return api("/catalog/apply", catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "clustertemplates/" + name + ".json", Text: text}}})
 		}, []string{coopr, strings.NewReplacer(`{"name": "NAME", `, "{\n", `"config": {}}`, `"config":{ } }, "name" : "NAME"`).Replace(coopr)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -485,11 +487,11 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 				}
 				return len(history), len(versions)
 			}
-			file := app.CatalogFile{Name: "a.yaml", Text: strings.ReplaceAll(door.texts[0], "NAME", name)}
+			file := catalog.CatalogFile{Name: "a.yaml", Text: strings.ReplaceAll(door.texts[0], "NAME", name)}
 			if strings.HasPrefix(file.Text, "{") {
 				file.Name = "clustertemplates/" + name + ".json"
 			}
-			if r := f.apply(boss.actor, app.CatalogChange{Files: []app.CatalogFile{file}}); !r.Saved {
+			if r := f.apply(boss.actor, catalog.CatalogChange{Files: []catalog.CatalogFile{file}}); !r.Saved {
 				t.Fatalf("%+v", r)
 			}
 			for i, text := range door.texts {

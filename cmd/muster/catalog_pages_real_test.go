@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/portaltest"
 )
 
@@ -83,7 +83,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 	b.Shoot("catalog-story-published")
 
 	// A user makes a cluster of it, and sees nothing of the catalog's own pages.
-	made, err := p.client().CreateUser(t.Context(), app.NewUser{Name: "ada", Role: app.RoleUser})
+	made, err := p.client().CreateUser(t.Context(), identity.NewUser{Name: "ada", Role: app.RoleUser})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/identity"
 )
 
 // A channel goes to another tenant when somebody of both sides wants that, and comes back when either does.
@@ -15,11 +17,11 @@ func TestChannelsByConsent(t *testing.T) {
 		return app.Actor{Tenant: tenant, User: string(role) + "-" + tenant, Role: role, ProvenAt: time.Now()}
 	}
 	host, guest, user, root := actor(here, app.RoleAdmin), actor(there, app.RoleAdmin), actor(there, app.RoleUser), actor(here, app.RoleSuperadmin)
-	if _, _, err := a.CreateTenant(ctx, root, app.NewTenant{Name: "third"}); err != nil {
+	if _, _, err := a.CreateTenant(ctx, root, identity.NewTenant{Name: "third"}); err != nil {
 		t.Fatal(err)
 	}
 	stranger := actor("third", app.RoleAdmin)
-	if err := m.server.Store.SaveWorkspace(ctx, host, app.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme", Tenant: here}, app.ChatTokens{Access: "xoxb-1"}, time.Now()); err != nil {
+	if err := m.server.Store.SaveWorkspace(ctx, host, chat.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme", Tenant: here}, chat.ChatTokens{Access: "xoxb-1"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	speaks := func() string {
@@ -34,7 +36,7 @@ func TestChannelsByConsent(t *testing.T) {
 		}
 		return tenant
 	}
-	c := app.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: there}
+	c := chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: there}
 	refused := func(who app.Actor, code app.Code) {
 		t.Helper()
 		if _, err := a.UseChannel(ctx, who, c); app.CodeOf(err) != code {
@@ -43,7 +45,7 @@ func TestChannelsByConsent(t *testing.T) {
 	}
 	refused(user, app.EForbidden)
 	refused(stranger, app.ENotFound)
-	for _, bad := range []app.ChatChannel{{Kind: "slack", Team: "T1", Channel: "general", Tenant: there}, {Kind: "slack", Team: "T1", Channel: "C1", Tenant: "No"},
+	for _, bad := range []chat.ChatChannel{{Kind: "slack", Team: "T1", Channel: "general", Tenant: there}, {Kind: "slack", Team: "T1", Channel: "C1", Tenant: "No"},
 		{Kind: "slack", Team: "T1", Channel: "C1/../x", Tenant: there}} {
 		if _, err := a.UseChannel(ctx, host, bad); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%+v is taken: %v", bad, err)
@@ -53,20 +55,20 @@ func TestChannelsByConsent(t *testing.T) {
 	if err != nil || got.Agreed() || speaks() != here {
 		t.Fatalf("one side alone: %+v, %v, it speaks for %s", got, err, speaks())
 	}
-	if err := a.SetApprovals(ctx, guest, app.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
+	if err := a.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("requests are shown where nobody agreed: %v", err)
 	}
 	if got, err = a.UseChannel(ctx, host, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Fatalf("both sides: %+v, %v, it speaks for %s", got, err, speaks())
 	}
-	if err := a.SetApprovals(ctx, guest, app.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); err != nil {
+	if err := a.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); err != nil {
 		t.Error(err)
 	}
-	if err := a.SetApprovals(ctx, host, app.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
+	if err := a.SetApprovals(ctx, host, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("the workspace's tenant shows its requests in a channel of another: %v", err)
 	}
 	// Neither side gives it to a third alone.
-	if _, err := a.UseChannel(ctx, host, app.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
+	if _, err := a.UseChannel(ctx, host, chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
 		t.Errorf("the channel was given away behind its tenant's back: %v", err)
 	}
 	if err := a.ResetChannel(ctx, stranger, "slack", "T1", "C1"); app.CodeOf(err) != app.ENotFound {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"muster/app"
+	appresource "muster/app/resource"
 	"muster/cmd/muster/server"
 )
 
@@ -36,17 +37,17 @@ func packed(t *testing.T, folder string) *bytes.Buffer {
 }
 
 // push makes a content the version in use of a resource.
-func (w *town) push(resource string, content *bytes.Buffer) app.ResourceVersion {
+func (w *town) push(resource string, content *bytes.Buffer) appresource.ResourceVersion {
 	w.Helper()
-	id, err := app.ParseResourceID(resource)
+	id, err := appresource.ParseResourceID(resource)
 	if err != nil {
 		w.Fatal(err)
 	}
-	v, err := w.server.App.PushResource(w.Context(), w.admin(""), app.ResourcePush{ResourceID: id, Stage: true}, content)
+	v, err := w.server.App.PushResource(w.Context(), w.admin(""), appresource.ResourcePush{ResourceID: id, Stage: true}, content)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if _, err := w.server.App.SyncResources(w.Context(), w.admin(""), app.ResourceFilter{}, false); err != nil {
+	if _, err := w.server.App.SyncResources(w.Context(), w.admin(""), appresource.ResourceFilter{}, false); err != nil {
 		w.Fatal(err)
 	}
 	return v

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 	"muster/cmd/muster/cli"
 )
 
@@ -68,7 +71,7 @@ func failed(t *testing.T) *fakeServer {
 	v.Status, v.Operations[0].Status = app.ClusterFailed, app.OperationFailed
 	s.views["c1"] = v
 	p := app.Plan{Kind: app.OperationRollBack, Steps: []app.PlanStep{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
-	s.preview = app.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), GivesBack: []string{"n1"}, Untouched: 1, Gone: true}
+	s.preview = appoperation.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), GivesBack: []string{"n1"}, Untouched: 1, Gone: true}
 	return s
 }
 
@@ -92,7 +95,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = app.TroubleOf(*v, app.Definition{}, app.Unfinished{})
+			v.Trouble = cluster.TroubleOf(*v, app.Definition{}, app.Unfinished{})
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")
@@ -148,9 +151,9 @@ func TestWhy(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	s.waits = app.Waiting{Cluster: "c1", Text: "The create is running: 1 step is at work, 2 wait.", Total: 2, Next: 12,
-		Groups: []app.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
-		Steps: []app.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
+	s.waits = execution.Waiting{Cluster: "c1", Text: "The create is running: 1 step is at work, 2 wait.", Total: 2, Next: 12,
+		Groups: []execution.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
+		Steps: []execution.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
 			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
 	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step is at work, 2 wait.
 
@@ -175,9 +178,9 @@ func TestQueue(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	created := time.Now().Add(-3 * time.Hour)
-	s.queue = app.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
-		Groups:     []app.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
-		Operations: []app.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
+	s.queue = execution.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
+		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
+		Operations: []execution.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
 	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
 
 STEPS  OLDEST  WHY

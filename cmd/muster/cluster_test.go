@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 )
@@ -149,7 +150,7 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Message = app.ClusterFailed, app.OperationFailed, "1 of 4 steps has failed"
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = app.TroubleOf(*v, app.Definition{}, app.Unfinished{})
+			v.Trouble = appcluster.TroubleOf(*v, app.Definition{}, app.Unfinished{})
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")

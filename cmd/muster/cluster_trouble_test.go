@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/bot"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
@@ -169,7 +170,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	once("the cluster's page", page("/clusters/"+made.ID))
 	once("the operation's page", page("/clusters/"+made.ID+"/operations/"+strconv.FormatInt(made.Operations[0].ID, 10)))
 	once("the list of clusters", page("/clusters"))
-	c := app.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
+	c := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
 	progress, err := s.App.ChatProgress(ctx, c)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/spec"
+	"muster/app/policy"
 	"muster/cmd/muster/server"
 )
 
@@ -43,10 +44,10 @@ func TestExamplesInDocumentsAreTaken(t *testing.T) {
 	})
 	admin := app.Actor{Tenant: app.DefaultTenant, User: "admin", Role: app.RoleSuperadmin}
 	for _, page := range []string{"policies.md", "start/tenant-admin.md"} {
-		var p app.Policy
+		var p policy.Policy
 		if err := json.Unmarshal([]byte(firstBlock(t, page, "json")), &p); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
-		} else if _, err := s.App.TryPolicy(t.Context(), admin, app.Try{Policy: p}); err != nil {
+		} else if _, err := s.App.TryPolicy(t.Context(), admin, policy.Try{Policy: p}); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
 		}
 	}

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/fleet"
+	appoperation "muster/app/operation"
 	"muster/cmd/muster/cli"
 )
 
@@ -41,9 +44,9 @@ type fakeServer struct {
 	remove  func(id string)            // begins the story of a delete
 	resume  func()
 	cancel  func(rollBack bool) // begins the story of a cancel
-	preview app.RollBackPreview
-	waits   app.Waiting
-	queue   app.Queue
+	preview appoperation.RollBackPreview
+	waits   execution.Waiting
+	queue   execution.Queue
 	health  []app.ClusterHealth // what is known, first before the check that is asked for; each is told once, and the last one from then on
 	amend   app.AmendPreview    // what every amendment would do
 	amended []app.Amendment
@@ -121,7 +124,7 @@ func (s *fakeServer) routes() http.Handler {
 	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *app.ClusterView) any {
 		at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-		return app.NewReceipt(v.Cluster, []app.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
+		return fleet.NewReceipt(v.Cluster, []app.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
 			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, s.proof(), at)
 	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *app.ClusterView) any { return s.healthNow() }))

@@ -21,6 +21,8 @@ import (
 	"testing"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	appusage "muster/app/usage"
 	"muster/cmd/muster/cluster"
 )
 
@@ -206,15 +208,15 @@ func TestRealFiles(t *testing.T) {
 		cookies = append(cookies, c.Name+"="+c.Value)
 	}
 	hostile := []string{"=1+1", "+1", "-1-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1+1", "－1"}
-	var usage app.Usage
+	var usage appusage.Usage
 	var clusters []app.ClusterSummary
 	for _, text := range hostile {
-		usage.Lines = append(usage.Lines, app.UsageLine{Key: text})
+		usage.Lines = append(usage.Lines, appusage.UsageLine{Key: text})
 		c := app.ClusterSummary{}
 		c.Name, c.Owner, c.Template, c.Provider, c.Message, c.Services = text, text, text, text, text, []string{text}
 		clusters = append(clusters, c)
 	}
-	for name, b := range map[string][]byte{"hostile-usage.csv": usage.CSV(), "hostile-clusters.csv": app.ClustersCSV(clusters, true)} {
+	for name, b := range map[string][]byte{"hostile-usage.csv": usage.CSV(), "hostile-clusters.csv": appcluster.ClustersCSV(clusters, true)} {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,10 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	appbuild "muster/app/build"
+	"muster/app/chat"
+	"muster/app/identity"
+	"muster/app/resource"
 )
 
 // foreignMark is in everything of the other tenant that may not be read from here, and in no name that is asked for.
@@ -79,8 +83,8 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("versions", "1", "2")
 	// A workspace of Slack is named by its team, and so are its pages and routes.
 	team := s.workspaceOf()
-	s.must(f.server.Store.SaveWorkspace(ctx, f.boss, app.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, app.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
-	s.must(f.server.App.SetApprovals(ctx, f.boss, app.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
+	s.must(f.server.Store.SaveWorkspace(ctx, f.boss, chat.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, chat.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
+	s.must(f.server.App.SetApprovals(ctx, f.boss, chat.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
 	f.knows("slack", team)
 	f.knows("workspaces", team)
 	f.knows("channels", "C3")
@@ -94,10 +98,10 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("policies", marked.Name)
 	_, err = f.server.App.SavePolicy(ctx, f.boss, marked)
 	s.must(err)
-	_, err = f.server.App.SaveGroup(ctx, f.boss, app.GroupChange{Name: "marked", About: &about})
+	_, err = f.server.App.SaveGroup(ctx, f.boss, identity.GroupChange{Name: "marked", About: &about})
 	s.must(err)
 	f.knows("groups", "marked")
-	_, err = f.server.App.ChangeUser(ctx, f.boss, user, app.UserChange{FullName: &full})
+	_, err = f.server.App.ChangeUser(ctx, f.boss, user, identity.UserChange{FullName: &full})
 	s.must(err)
 	return f
 }
@@ -115,7 +119,7 @@ func (f *foreign) visitor(site, tenant string, role app.Role) visitor {
 	name, password := "v-"+string(role), "correct horse battery staple"
 	u := app.User{Tenant: tenant, Name: name, Role: role, CreatedAt: time.Now()}
 	if role != app.RoleRobot {
-		u.PasswordHash = app.HashPassword(password)
+		u.PasswordHash = identity.HashPassword(password)
 	}
 	if err := f.server.Store.CreateUser(ctx, u); err != nil {
 		f.t.Fatal(err)
@@ -306,7 +310,7 @@ func (f *foreign) state() string {
 	secrets, err := a.Secrets(ctx, f.boss)
 	add(secrets, err)
 	for _, r := range f.values["resources"] {
-		id, err := app.ParseResourceID(r)
+		id, err := resource.ParseResourceID(r)
 		add(id, err)
 		info, err := a.Resource(ctx, f.boss, id)
 		add(info, err)
@@ -392,11 +396,11 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 func (f *foreign) buildHook(name string) (page, delivery string) {
 	f.t.Helper()
 	owner := "builder"
-	if err := f.server.Store.CreateUser(f.t.Context(), app.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: app.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
+	if err := f.server.Store.CreateUser(f.t.Context(), app.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: identity.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
 		f.t.Fatal(err)
 	}
 	rules := []app.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: app.BuildCreate, Template: "web", Size: 3, Forks: app.BuildForksAll}}
-	saved, err := f.server.App.SaveBuildHook(f.t.Context(), f.boss, app.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
+	saved, err := f.server.App.SaveBuildHook(f.t.Context(), f.boss, appbuild.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
 	if err != nil {
 		f.t.Fatal(err)
 	}

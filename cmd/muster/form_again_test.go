@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/identity"
 	"muster/cmd/house"
 	"muster/cmd/muster/cli"
 )
@@ -141,7 +142,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 	for _, p := range f.everyPage(id) {
 		pages = append(pages, p.address)
 	}
-	robot := app.NewUser{Name: "ci", Role: app.RoleRobot}
+	robot := identity.NewUser{Name: "ci", Role: app.RoleRobot}
 	if _, _, err := f.server.App.CreateUser(t.Context(), f.boss, robot); err != nil {
 		t.Fatal(err)
 	}

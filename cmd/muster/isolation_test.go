@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/fleet"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 )
@@ -39,7 +42,7 @@ func crowdedServer(t *testing.T, mode string, change func(*server.Config)) *serv
 			t.Error(err)
 		}
 	})
-	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
+	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -47,7 +50,7 @@ func crowdedServer(t *testing.T, mode string, change func(*server.Config)) *serv
 
 func addTenant(s *server.Server, t *testing.T) error {
 	t.Helper()
-	_, _, err := s.App.CreateTenant(t.Context(), superIn(here), app.NewTenant{Name: there})
+	_, _, err := s.App.CreateTenant(t.Context(), superIn(here), identity.NewTenant{Name: there})
 	return err
 }
 
@@ -108,8 +111,8 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		one := 1
 		_, err = s.App.CreatePool(t.Context(), superIn(here), app.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
 		refused(t, "pool", err)
-		r, err := s.App.ApplyCatalog(t.Context(), superIn(here), app.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
-		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p app.CatalogProblem) bool {
+		r, err := s.App.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
+		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
 			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes of the server's host")
 		}) {
 			t.Errorf("an own provider is saved: %+v, %v", r, err)

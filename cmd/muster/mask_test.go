@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	"muster/app/execution"
 )
 
 // What /config hides from somebody is hidden in logs, errors, events and messages too, through every door that shows them.
@@ -41,7 +43,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	card := app.ChatCard{Tenant: here, Cluster: made.ID, Operation: f.Operation}
+	card := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: f.Operation}
 	doors := map[string]func(a app.Actor) (any, error){
 		"logs": func(a app.Actor) (any, error) { return s.App.Logs(ctx, a, name, app.LogFilter{}) },
 		"search": func(a app.Actor) (any, error) {
@@ -53,7 +55,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 		"cluster":  func(a app.Actor) (any, error) { return s.App.Cluster(ctx, a, name) },
 		"clusters": func(a app.Actor) (any, error) { return s.App.Clusters(ctx, a, app.ClusterFilter{}) },
 		"page":     func(a app.Actor) (any, error) { return s.App.ClusterPage(ctx, a, app.ClusterFilter{}) },
-		"waiting":  func(a app.Actor) (any, error) { return s.App.Waiting(ctx, a, name, app.WaitingFilter{}) },
+		"waiting":  func(a app.Actor) (any, error) { return s.App.Waiting(ctx, a, name, execution.WaitingFilter{}) },
 		"home":     func(a app.Actor) (any, error) { return s.App.Home(ctx, a) },
 		"notices":  func(a app.Actor) (any, error) { return s.App.Notices(ctx, a, 0, 0) },
 		"go on": func(a app.Actor) (any, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -18,9 +19,9 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	asked = &[]string{}
 	now := time.Now()
 	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
-	receipt := app.NewReceipt(c, []app.Resource{{Provider: "fake", Kind: app.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
+	receipt := fleet.NewReceipt(c, []app.Resource{{Provider: "fake", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
 		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, app.Proof{At: now, How: "It was asked and listed none."}, now)
-	report := app.OrphanReport{Mode: app.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
+	report := fleet.OrphanReport{Mode: app.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []app.Orphan{
 			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: app.OrphanEnded, State: app.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
 			{ID: "ccdd", Provider: "fake", Machine: "m-8", Kind: app.OrphanUnknown, State: app.OrphanReported, FirstSeen: now.Add(-49 * time.Hour)},
@@ -131,7 +132,7 @@ func TestReceiptsWaitForTheirProof(t *testing.T) {
 // An account that the server cannot list is not told as one without orphans.
 func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	home(t)
-	report := app.OrphanReport{Mode: app.OrphansDelete, Unlisted: 1, Orphans: []app.Orphan{}, Accounts: []app.Account{
+	report := fleet.OrphanReport{Mode: app.OrphansDelete, Unlisted: 1, Orphans: []app.Orphan{}, Accounts: []app.Account{
 		{Provider: "eu", Error: "cannot be listed from here: no route to host", EndedAt: time.Now().Add(-3 * time.Minute)}, {Provider: "us", Machines: 4, EndedAt: time.Now()}}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

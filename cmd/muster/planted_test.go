@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 	rest "muster/portal/client"
@@ -208,7 +209,7 @@ constraints: {size: {min: 1, max: 20}}
 		}
 		_ = w.server.Close()
 	})
-	token, err := w.server.App.CreateProvisionerToken(t.Context(), w.admin(""), "test", app.AnyProvisionerGrant())
+	token, err := w.server.App.CreateProvisionerToken(t.Context(), w.admin(""), "test", fleet.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}

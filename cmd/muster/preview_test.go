@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 	"muster/cmd/muster/server"
@@ -96,7 +97,7 @@ func serverOf(t *testing.T, text string) *server.Server {
 			t.Error(err)
 		}
 	})
-	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), app.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
+	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s

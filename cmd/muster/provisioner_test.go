@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 	"muster/jobs"
@@ -484,7 +485,7 @@ func TestAnotherCAIsNotTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := remoteOf(w.server.URL, config)
-	_, err = r.Register(t.Context(), app.Registration{Name: "x", Slots: 1})
+	_, err = r.Register(t.Context(), fleet.Registration{Name: "x", Slots: 1})
 	if app.CodeOf(err) != app.ETransient || !strings.Contains(err.Error(), rest.ErrWrongCA.Error()) {
 		t.Errorf("%v", err)
 	}

@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 	rest "muster/portal/client"
@@ -176,7 +177,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 		t.Errorf("%d bytes came for a content that is there", again-came)
 	}
 
-	info, err := w.server.App.Resource(t.Context(), w.admin(""), app.ResourceID{Family: app.ForAutomator, Member: "shell", Type: "file", Name: "big"})
+	info, err := w.server.App.Resource(t.Context(), w.admin(""), resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "big"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/identity"
+	"muster/app/policy"
 	"muster/bot/slack/slacktest"
 	"muster/cmd/muster/server"
 )
@@ -111,7 +112,7 @@ func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
 	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	if _, err := w.server.Store.UseLink(w.Context(), a, app.HashToken(token), time.Now()); err != nil {
+	if _, err := w.server.Store.UseLink(w.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -151,7 +152,7 @@ func slackStory(w *chatTown) {
 		t.Error("a link works twice")
 	}
 	w.link(bob, w.account("bob", app.RoleAdmin))
-	if _, err := w.server.App.SavePolicy(t.Context(), w.admin(""), app.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: app.PolicyApprove,
+	if _, err := w.server.App.SavePolicy(t.Context(), w.admin(""), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove,
 		Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
 		t.Fatal(err)
 	}

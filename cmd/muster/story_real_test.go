@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
 	"muster/app"
+	"muster/app/identity"
+	"muster/app/policy"
 	"muster/portal/portaltest"
 )
 
@@ -30,7 +31,7 @@ func newStory(t *testing.T) *story {
 func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 	s.t.Helper()
 	const own = "staple battery horse"
-	made, err := s.client().CreateUser(s.t.Context(), app.NewUser{Name: name, Role: role})
+	made, err := s.client().CreateUser(s.t.Context(), identity.NewUser{Name: name, Role: role})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -45,8 +46,8 @@ func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 // asksFrom has a policy that clusters of more nodes than that need somebody's approval.
 func (s *story) asksFrom(nodes string) {
 	s.t.Helper()
-	if _, err := s.client().SavePolicy(s.t.Context(), app.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
-		Effect: app.PolicyApprove, Reason: "More than " + nodes + " nodes are looked at by somebody else.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
+	if _, err := s.client().SavePolicy(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
+		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are looked at by somebody else.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
 		s.t.Fatal(err)
 	}
 }

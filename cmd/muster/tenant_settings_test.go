@@ -9,20 +9,22 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/identity"
+	"muster/app/settings"
 )
 
-func groupFile(name string) app.TenantImport {
-	return app.TenantImport{File: "muster_tenant: 1\ngroups:\n  " + name + ": {about: made by a file}\n"}
+func groupFile(name string) settings.TenantImport {
+	return settings.TenantImport{File: "muster_tenant: 1\ngroups:\n  " + name + ": {about: made by a file}\n"}
 }
 
 // everything has something of each part of a tenant's settings.
-func everything(t *testing.T) app.TenantImport {
+func everything(t *testing.T) settings.TenantImport {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "tenant.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return app.TenantImport{File: string(text), Fill: map[string]string{
+	return settings.TenantImport{File: string(text), Fill: map[string]string{
 		"REGISTRY_TOKEN": "of the registry", "PROVIDER_OURS_TOKEN": "of the cloud", "HOOK_OPS_CHAT_URL": "https://hooks.example.com/services/T0/abcdefghijklmnopqrstuvw",
 		"HOOK_OPS_CHAT_SECRET": "whsec_" + strings.Repeat("QUJD", 11), "BUILD_HOOK_GITHUB_WEB_SECRET": "0123456789abcdef0123",
 	}}
@@ -32,7 +34,7 @@ func superIn(tenant string) app.Actor {
 	return app.Actor{Tenant: tenant, User: "root", Role: app.RoleSuperadmin, Via: app.ViaAPI, Home: here}
 }
 
-func (m *matrix) exported(tenant string) app.TenantFile {
+func (m *matrix) exported(tenant string) settings.TenantFile {
 	m.t.Helper()
 	f, err := m.server.App.ExportTenant(m.t.Context(), superIn(tenant))
 	if err != nil {
@@ -44,13 +46,13 @@ func (m *matrix) exported(tenant string) app.TenantFile {
 func (m *matrix) newTenant() string {
 	m.t.Helper()
 	name := m.fresh("tenant")
-	if _, _, err := m.server.App.CreateTenant(m.t.Context(), superIn(here), app.NewTenant{Name: name}); err != nil {
+	if _, _, err := m.server.App.CreateTenant(m.t.Context(), superIn(here), identity.NewTenant{Name: name}); err != nil {
 		m.t.Fatal(err)
 	}
 	return name
 }
 
-func (m *matrix) imported(tenant string, in app.TenantImport) app.TenantReport {
+func (m *matrix) imported(tenant string, in settings.TenantImport) settings.TenantReport {
 	m.t.Helper()
 	r, err := m.server.App.ImportTenant(m.t.Context(), superIn(tenant), in)
 	if err != nil {
@@ -70,7 +72,7 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 	one, other := m.newTenant(), m.newTenant()
 	first := m.imported(one, in)
 	for _, part := range []string{"tenant", "time_zone", "users", "groups", "quotas", "policies", "secrets", "hooks", "build_hooks", "pools", "catalog"} {
-		if !slices.ContainsFunc(first.Changes, func(e app.TenantEdit) bool { return e.Part == part }) {
+		if !slices.ContainsFunc(first.Changes, func(e settings.TenantEdit) bool { return e.Part == part }) {
 			t.Errorf("the file changes nothing of %s", part)
 		}
 	}
@@ -84,14 +86,14 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 		t.Errorf("the report is as of %s, the export as of %s", first.AsOf, file.AsOf)
 	}
 	for _, prune := range []bool{false, true} {
-		if r := m.imported(one, app.TenantImport{File: file.File, Prune: prune}); len(r.Changes) > 0 || r.Applied || r.Same < 15 {
+		if r := m.imported(one, settings.TenantImport{File: file.File, Prune: prune}); len(r.Changes) > 0 || r.Applied || r.Same < 15 {
 			t.Errorf("what was exported changes something (prune %v): %+v", prune, r)
 		}
 	}
 	if r := m.imported(one, in); len(r.Changes) > 0 {
 		t.Errorf("the same file once more changes something: %+v", r.Changes)
 	}
-	m.imported(other, app.TenantImport{File: file.File, Fill: in.Fill})
+	m.imported(other, settings.TenantImport{File: file.File, Fill: in.Fill})
 	if again := m.exported(other); again.File != file.File {
 		t.Errorf("the other tenant is not the same:\n%s\nbut\n%s", file.File, again.File)
 	}
@@ -101,7 +103,7 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 		t.Errorf("%d values, %v", len(values), err)
 	}
 	// What the file lacks goes only when that is said.
-	bare := app.TenantImport{File: "muster_tenant: 1\nhooks: {}\npolicies: {}\n"}
+	bare := settings.TenantImport{File: "muster_tenant: 1\nhooks: {}\npolicies: {}\n"}
 	if r := m.imported(other, bare); len(r.Changes) > 0 {
 		t.Errorf("%+v", r.Changes)
 	}
@@ -194,15 +196,15 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		{"a secret in a provider", "muster_tenant: 1\ncatalog:\n  provider/x:\n    text: |\n      kind: provider\n      name: x\n      type: digitalocean\n      settings: {token: hunter2}\n", 8, "catalog.provider/x", "muster secret set"},
 		{"no such hook time", "muster_tenant: 1\nhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "hooks.disk-check.when", "no time"},
 	} {
-		for _, act := range []func(app.TenantImport) (app.TenantReport, error){
-			func(in app.TenantImport) (app.TenantReport, error) {
+		for _, act := range []func(settings.TenantImport) (settings.TenantReport, error){
+			func(in settings.TenantImport) (settings.TenantReport, error) {
 				return m.server.App.CheckTenant(t.Context(), admin, in)
 			},
-			func(in app.TenantImport) (app.TenantReport, error) {
+			func(in settings.TenantImport) (settings.TenantReport, error) {
 				return m.server.App.ImportTenant(t.Context(), admin, in)
 			},
 		} {
-			r, err := act(app.TenantImport{File: c.file})
+			r, err := act(settings.TenantImport{File: c.file})
 			if err != nil || r.OK() || r.Applied {
 				t.Errorf("%s: %+v, %v", c.name, r, err)
 				continue
@@ -213,7 +215,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 			}
 		}
 	}
-	r, err := m.server.App.CheckTenant(t.Context(), admin, app.TenantImport{File: "muster_tenant: 1\nusers:\n  ada: {role: king}\n  x: {role: user, colour: red}\ngroups: []\n"})
+	r, err := m.server.App.CheckTenant(t.Context(), admin, settings.TenantImport{File: "muster_tenant: 1\nusers:\n  ada: {role: king}\n  x: {role: user, colour: red}\ngroups: []\n"})
 	if err != nil || len(r.Problems) != 2 { // the role is looked at only in a file that can be read
 		t.Errorf("%+v, %v", r.Problems, err)
 	}

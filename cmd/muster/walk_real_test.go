@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	rest "muster/portal/client"
 )
 
@@ -320,7 +321,7 @@ func (p *process) goes(v app.ClusterView, machines int) {
 	if v = p.await(v.ID); v.Status != app.ClusterDeleted {
 		p.t.Fatalf("%s is %s: %s", v.Name, v.Status, v.Message)
 	}
-	var r app.Receipt
+	var r fleet.Receipt
 	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if err := p.client().CallInto(p.t.Context(), rest.ClusterPath(v.ID, "receipt"), nil, &r); err != nil {
 			p.t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/webhook"
 )
 
 var admin = app.Actor{Tenant: "t", User: "root", Role: app.RoleAdmin}
@@ -42,9 +43,9 @@ func (d *desk) must(err error) {
 	}
 }
 
-func (d *desk) hook(name, url string, change ...func(*app.HookChange)) {
+func (d *desk) hook(name, url string, change ...func(*webhook.HookChange)) {
 	d.Helper()
-	c := app.HookChange{Name: name, URL: url, Shown: "http://…", New: secret}
+	c := webhook.HookChange{Name: name, URL: url, Shown: "http://…", New: secret}
 	for _, f := range change {
 		f(&c)
 	}
@@ -244,7 +245,7 @@ func TestSlowOnesHoldUpNobody(t *testing.T) {
 	d.hook("slow", slow.srv.URL)
 	other := admin
 	other.Tenant = "u"
-	_, _, err := d.s.SaveHook(t.Context(), other, app.HookChange{Name: "quick", URL: quick.srv.URL, New: secret}, d.clock.Now())
+	_, _, err := d.s.SaveHook(t.Context(), other, webhook.HookChange{Name: "quick", URL: quick.srv.URL, New: secret}, d.clock.Now())
 	d.must(err)
 	d.tell("four")
 	d.must(d.s.Notify(t.Context(), app.Notice{At: d.clock.Now(), Tenant: "u", Kind: app.NoticeAlarm, Title: "of another"}))

@@ -13,6 +13,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/webhook"
 )
 
 func newsOf(nodes int) *app.OperationNews {
@@ -156,7 +157,7 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 			d := newDesk(t)
 			asked := 0
 			r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ got) { asked++; c.answer(asked, w) })
-			d.hook("cmdb", r.srv.URL, func(h *app.HookChange) { h.When = app.HookBefore })
+			d.hook("cmdb", r.srv.URL, func(h *webhook.HookChange) { h.When = app.HookBefore })
 			n := apptest.NewCluster("t", "web", 1, d.clock.Now(), apptest.Chain(1))
 			op, err := d.s.CreateCluster(d.Context(), n)
 			d.must(err)

@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/netguard"
+	"muster/app/webhook"
 )
 
 var secret = []byte(strings.Repeat("s", 32))
@@ -47,7 +48,7 @@ func TestSend(t *testing.T) {
 
 // The example of the standard's own documents, so that we sign as everybody does.
 func TestSignature(t *testing.T) {
-	key, err := app.HookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	key, err := webhook.HookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // List is a page of the audit.
@@ -19,7 +20,7 @@ type List struct {
 	Deeds   []app.Deed
 	More    bool
 	Problem string
-	Proofs  []app.AuditProof
+	Proofs  []identity.AuditProof
 }
 
 // with gives the page's address with something else in its query.
@@ -107,7 +108,7 @@ func plain(v any) string {
 
 func auditWhen(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
 
-func proofWords(p app.AuditProof) string {
+func proofWords(p identity.AuditProof) string {
 	if p.Whole {
 		return fmt.Sprintf("%s: whole, %d entries. The last one's hash, to be kept elsewhere: %s", p.Tenant, p.Entries, p.Hash)
 	}

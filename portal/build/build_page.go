@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/page"
 	"muster/portal/webhook"
 )
@@ -14,7 +15,7 @@ import (
 type HookList struct {
 	Now     time.Time
 	Hooks   []app.BuildHook
-	Systems []app.BuildSystem
+	Systems []build.BuildSystem
 	Builds  []app.Build
 	Form    HookForm
 }
@@ -47,7 +48,7 @@ func (f HookForm) Error(field string) page.Complaint {
 type HookShow struct {
 	Now        time.Time
 	Hook       app.BuildHook
-	System     app.BuildSystem
+	System     build.BuildSystem
 	URL        string // where deliveries go to, the whole of it
 	Secret     string // that was made just now; "" else
 	Deliveries []app.BuildTaken
@@ -95,7 +96,7 @@ type RulesForm struct {
 	Text      string
 	Complaint page.Complaint
 	Delivery  int64 // that was tried
-	Tried     *app.BuildTried
+	Tried     *build.BuildTried
 }
 
 // Delivery is the page of one delivery.
@@ -121,9 +122,9 @@ func buildHookMark(h app.BuildHook) (mark, word string) {
 
 func outcomeMark(o app.BuildOutcome) (mark, word string) {
 	switch o {
-	case app.BuildTakenBegun, app.BuildTakenExtended, app.BuildTakenEnded:
+	case build.BuildTakenBegun, build.BuildTakenExtended, build.BuildTakenEnded:
 		return string(app.StepSucceeded), string(o)
-	case app.BuildTakenRefused, app.BuildTakenUnreadable:
+	case build.BuildTakenRefused, build.BuildTakenUnreadable:
 		return string(app.StepFailed), string(o)
 	}
 	return "dropped", string(o)
@@ -171,7 +172,7 @@ func buildDeliveryPath(hook string, id int64) string {
 	return buildHookPath(hook) + "/deliveries/" + strconv.FormatInt(id, 10)
 }
 
-func lookWords(l app.BuildLook) string {
+func lookWords(l build.BuildLook) string {
 	switch {
 	case l.Words != "":
 		return l.Words
@@ -182,7 +183,7 @@ func lookWords(l app.BuildLook) string {
 }
 
 // triedWords says in the end of a sentence what a trial found.
-func triedWords(t app.BuildTried) string {
+func triedWords(t build.BuildTried) string {
 	switch app.BuildAct(t.Do) {
 	case app.BuildCreate:
 		words := "ask for a cluster"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems/buildkite"
 	"muster/portal/buildsystems/circleci"
 	"muster/portal/buildsystems/generic"
@@ -30,9 +31,9 @@ var list = map[string]member{
 // member is one build system.
 type member interface {
 	// About gives what forms and docs need; its Events are sorted.
-	About() app.BuildSystem
+	About() build.BuildSystem
 	// Verify looks at signature and headers. It sets Event, ID, Unique and SentAt.
-	Verify(r seal.Request) (app.BuildDelivery, error)
+	Verify(r seal.Request) (build.BuildDelivery, error)
 	// Read understands a body. event is what Verify found; what is wrong with the body is noted in it.
 	Read(event string, body *payload.Object) app.BuildEvent
 }
@@ -43,11 +44,11 @@ const maxHeader = 4 << 10
 // Family is all build systems; the zero value is ready, and any number of callers may use it at once.
 type Family struct{}
 
-var _ app.BuildSystems = Family{}
+var _ build.BuildSystems = Family{}
 
 // Systems gives what each member says of itself, sorted by name.
-func (Family) Systems() []app.BuildSystem {
-	var all []app.BuildSystem
+func (Family) Systems() []build.BuildSystem {
+	var all []build.BuildSystem
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		all = append(all, list[name].About())
 	}
@@ -55,13 +56,13 @@ func (Family) Systems() []app.BuildSystem {
 }
 
 // Verify looks whether a delivery was signed with one of the secrets; see app.BuildSystems.
-func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (app.BuildDelivery, error) {
+func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (build.BuildDelivery, error) {
 	m, err := find(system)
 	if err != nil {
-		return app.BuildDelivery{}, err
+		return build.BuildDelivery{}, err
 	}
-	if len(body) > app.MaxBuildBody {
-		return app.BuildDelivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", app.MaxBuildBody>>10)
+	if len(body) > build.MaxBuildBody {
+		return build.BuildDelivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", build.MaxBuildBody>>10)
 	}
 	long := ""
 	d, err := m.Verify(seal.Request{Body: body, Secrets: secrets, Now: now, Header: func(name string) string {
@@ -73,10 +74,10 @@ func (Family) Verify(system string, header func(name string) string, body []byte
 		return v
 	}})
 	if long != "" {
-		return app.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: long, Message: "The header " + long + " is longer than " + strconv.Itoa(maxHeader) + " bytes."}
+		return build.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: long, Message: "The header " + long + " is longer than " + strconv.Itoa(maxHeader) + " bytes."}
 	}
 	if err != nil {
-		return app.BuildDelivery{}, err
+		return build.BuildDelivery{}, err
 	}
 	d.System, d.Body = system, body
 	d.Event, d.ID = word(d.Event), word(d.ID)
@@ -84,13 +85,13 @@ func (Family) Verify(system string, header func(name string) string, body []byte
 }
 
 // Read understands a delivery that was verified; see app.BuildSystems.
-func (Family) Read(d app.BuildDelivery) (app.BuildEvent, error) {
+func (Family) Read(d build.BuildDelivery) (app.BuildEvent, error) {
 	m, err := find(d.System)
 	if err != nil {
 		return app.BuildEvent{}, err
 	}
-	if len(d.Body) > app.MaxBuildBody {
-		return app.BuildEvent{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", app.MaxBuildBody>>10)
+	if len(d.Body) > build.MaxBuildBody {
+		return app.BuildEvent{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", build.MaxBuildBody>>10)
 	}
 	body, err := payload.Parse(d.Body)
 	if err != nil {
@@ -102,7 +103,7 @@ func (Family) Read(d app.BuildDelivery) (app.BuildEvent, error) {
 	}
 	e.System, e.Payload = d.System, body.All()
 	if e.Phase == "" {
-		e.Phase = app.BuildOther
+		e.Phase = build.BuildOther
 	}
 	return clean(e), nil
 }

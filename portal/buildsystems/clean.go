@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 const (
@@ -21,13 +22,13 @@ const (
 func clean(e app.BuildEvent) app.BuildEvent {
 	e.Event, e.JobID = word(e.Event), word(e.JobID)
 	for _, f := range []*string{&e.Action, &e.Job, &e.Result, &e.Repository, &e.Branch, &e.Tag, &e.Commit, &e.Actor} {
-		*f = clip(plain(*f), app.MaxBuildField)
+		*f = clip(plain(*f), build.MaxBuildField)
 	}
 	e.Build = key(e.Build)
 	e.URL = secure(e.URL)
 	e.Labels = e.Labels[:min(len(e.Labels), maxLabels)]
 	for i, l := range e.Labels {
-		e.Labels[i] = clip(plain(l), app.MaxBuildField)
+		e.Labels[i] = clip(plain(l), build.MaxBuildField)
 	}
 	if len(e.Labels) == 0 {
 		e.Labels = nil
@@ -66,17 +67,17 @@ func clip(s string, most int) string {
 // key keeps builds apart whose names are too long to be kept: their hash stands for the end.
 func key(s string) string {
 	s = plain(s)
-	if len(s) <= app.MaxBuildKey {
+	if len(s) <= build.MaxBuildKey {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
 	end := "~" + hex.EncodeToString(sum[:16])
-	return strings.ToValidUTF8(s[:app.MaxBuildKey-len(end)], "") + end
+	return strings.ToValidUTF8(s[:build.MaxBuildKey-len(end)], "") + end
 }
 
 // secure gives an address that a person may be sent to, "" for any other.
 func secure(s string) string {
-	if len(s) > app.MaxBuildField || s != plain(s) {
+	if len(s) > build.MaxBuildField || s != plain(s) {
 		return ""
 	}
 	u, err := url.Parse(s)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/portal/page"
 )
 
@@ -16,7 +17,7 @@ type List struct {
 	Kind  string // "" is all
 	Query string
 	Own   bool // only the tenant's own
-	Items []app.CatalogItem
+	Items []catalog.CatalogItem
 	Page  int // from 1; of one kind only
 	More  bool
 	Now   time.Time
@@ -44,7 +45,7 @@ func (l List) kinds() []string {
 	return out
 }
 
-func (l List) of(kind string) (out []app.CatalogItem) {
+func (l List) of(kind string) (out []catalog.CatalogItem) {
 	for _, i := range l.Items {
 		if i.Kind == kind {
 			out = append(out, i)
@@ -54,7 +55,7 @@ func (l List) of(kind string) (out []app.CatalogItem) {
 }
 
 // shown are those of a kind that are listed: where all kinds are, the first.
-func (l List) shown(kind string) []app.CatalogItem {
+func (l List) shown(kind string) []catalog.CatalogItem {
 	of := l.of(kind)
 	if l.Kind == "" && l.Query == "" && !l.Own {
 		return of[:min(len(of), catalogFew)]
@@ -135,14 +136,14 @@ func usedKey(s string) app.CatalogKey {
 	return app.CatalogKey{Kind: kind, Name: name}
 }
 
-func catalogTitle(i app.CatalogItem) string {
+func catalogTitle(i catalog.CatalogItem) string {
 	if i.Label != "" {
 		return i.Label
 	}
 	return i.Name
 }
 
-func catalogState(i app.CatalogItem) string {
+func catalogState(i catalog.CatalogItem) string {
 	if i.Kind != app.KindTemplate {
 		return ""
 	}
@@ -154,9 +155,9 @@ func catalogState(i app.CatalogItem) string {
 
 // Show is one entry.
 type Show struct {
-	Source    app.CatalogSource
+	Source    catalog.CatalogSource
 	Form      Form // of its text, for the facts
-	Versions  []app.CatalogRevision
+	Versions  []catalog.CatalogRevision
 	Diff      *Diff
 	From, To  int
 	Gone      bool // it was removed; there are only versions
@@ -208,12 +209,12 @@ type Review struct {
 	Number  int // of the version that is brought back
 	Note    string
 	Diff    *Diff
-	Report  app.CatalogReport
+	Report  catalog.CatalogReport
 	Secrets []string // that were stored
 	Problem page.Complaint
 	// Mine and Theirs are both texts where somebody has saved meanwhile.
 	Conflict bool
-	Theirs   app.CatalogSource
+	Theirs   catalog.CatalogSource
 	Editable bool // the text goes back into the editor
 	New      bool
 	Danger   bool
@@ -230,7 +231,7 @@ func (r Review) warnings() (out []string) {
 	return out
 }
 
-func (r Review) fields() (out []app.FieldChange) {
+func (r Review) fields() (out []catalog.FieldChange) {
 	for _, c := range r.Report.Changes {
 		out = append(out, c.Fields...)
 	}
@@ -244,7 +245,7 @@ func problemMark(severity string) string {
 	return "asked"
 }
 
-func errorsIn(list []app.CatalogProblem) (n int) {
+func errorsIn(list []catalog.CatalogProblem) (n int) {
 	for _, p := range list {
 		if p.Severity == "error" {
 			n++
@@ -253,7 +254,7 @@ func errorsIn(list []app.CatalogProblem) (n int) {
 	return n
 }
 
-func place(p app.CatalogProblem) string {
+func place(p catalog.CatalogProblem) string {
 	out := p.File
 	if p.Line > 0 {
 		out += ":" + strconv.Itoa(p.Line)
@@ -319,7 +320,7 @@ func lineNumber(n int) string {
 }
 
 // ProblemWords are the words of a problem where it is plain which entry it is about.
-func ProblemWords(p app.CatalogProblem) string {
+func ProblemWords(p catalog.CatalogProblem) string {
 	if kind, rest, ok := strings.Cut(p.Message, " \""); ok && slices.Contains(app.CatalogKinds, kind) {
 		if name, words, ok := strings.Cut(rest, "\": "); ok && !strings.Contains(name, "\"") {
 			return words

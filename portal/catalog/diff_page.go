@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/catalog"
 )
 
 // Diff is how two texts differ, by line and by value.
 type Diff struct {
 	Hunks  []DiffHunk
-	Fields []app.FieldChange
+	Fields []catalog.FieldChange
 	Added  int
 	Gone   int
 }

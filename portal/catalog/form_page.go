@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/portal/page"
 	"muster/portal/plan"
 	"muster/portal/template"
@@ -168,12 +169,12 @@ func (f *Field) shown() string {
 // Edit is the editor.
 type Edit struct {
 	Kind, Name string // Name is "" of a new one
-	Item       app.CatalogItem
+	Item       catalog.CatalogItem
 	Copy       string // what it is a copy of
 	Text, Base string // what stands in the text, and what the fields were made of
 	AsOf       string
 	Form       Form
-	Problems   []app.CatalogProblem
+	Problems   []catalog.CatalogProblem
 	Told       page.Complaint // about all of it
 	Notes      []string
 	Reference  Reference

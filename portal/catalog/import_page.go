@@ -3,7 +3,7 @@ package catalog
 import (
 	"strconv"
 
-	"muster/app"
+	"muster/app/catalog"
 	"muster/portal/page"
 )
 
@@ -16,7 +16,7 @@ type Import struct {
 	Prune   bool
 	Note    string
 	AsOf    string
-	Report  app.CatalogReport
+	Report  catalog.CatalogReport
 	Sent    bool
 	Checked bool
 	Done    bool
@@ -31,7 +31,7 @@ type ImportFile struct {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func (i Import) of(act string) (out []app.CatalogEdit) {
+func (i Import) of(act string) (out []catalog.CatalogEdit) {
 	for _, c := range i.Report.Changes {
 		if c.Act == act {
 			out = append(out, c)

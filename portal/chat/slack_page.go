@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
+	"muster/app/chat"
 	"muster/portal/page"
 )
 
 // Slack is the page on which admins look after Muster in Slack.
 type Slack struct {
 	Now      time.Time
-	House    app.ChatHouse
+	House    chat.ChatHouse
 	Form     SlackForm
 	Tenant   string
 	Done     string
@@ -35,17 +35,17 @@ func (f SlackForm) Error(about string) page.Complaint {
 	return page.Complaint{}
 }
 
-func workspaceMark(w app.ChatWorkspace) (mark, word string) {
+func workspaceMark(w chat.ChatWorkspace) (mark, word string) {
 	switch w.State {
-	case app.ChatConnected:
+	case chat.ChatConnected:
 		return "succeeded", "connected"
-	case app.ChatBroken:
+	case chat.ChatBroken:
 		return "failed", "to be installed again"
 	}
 	return "dropped", "removed"
 }
 
-func linkMark(l app.ChatLink) string {
+func linkMark(l chat.ChatLink) string {
 	switch l.State {
 	case "connected":
 		return "succeeded"
@@ -64,7 +64,7 @@ func (s Slack) ago(t time.Time) string {
 }
 
 // calls says how many calls were made in the last minute.
-func (s Slack) calls(w app.ChatWorkspace) string {
+func (s Slack) calls(w chat.ChatWorkspace) string {
 	switch {
 	case w.LimitedUntil.After(s.Now):
 		return "none for " + page.Rough(w.LimitedUntil.Sub(s.Now))
@@ -75,11 +75,11 @@ func (s Slack) calls(w app.ChatWorkspace) string {
 }
 
 // token says how long the token holds.
-func (s Slack) token(w app.ChatWorkspace) string {
+func (s Slack) token(w chat.ChatWorkspace) string {
 	switch {
 	case w.Fixed:
 		return "a setting of the servers"
-	case w.State != app.ChatConnected:
+	case w.State != chat.ChatConnected:
 		return "none"
 	case w.ExpiresAt.IsZero():
 		return "does not end"
@@ -90,9 +90,9 @@ func (s Slack) token(w app.ChatWorkspace) string {
 }
 
 // connected are the workspaces that requests can be shown in.
-func (s Slack) connected() (list []app.ChatWorkspace) {
+func (s Slack) connected() (list []chat.ChatWorkspace) {
 	for _, w := range s.House.Workspaces {
-		if w.State == app.ChatConnected {
+		if w.State == chat.ChatConnected {
 			list = append(list, w)
 		}
 	}
@@ -110,7 +110,7 @@ func (s Slack) approvals() (team, channel string) {
 	return "", ""
 }
 
-func agreement(c app.ChatChannel) string {
+func agreement(c chat.ChatChannel) string {
 	switch {
 	case c.Agreed():
 		return "agreed by " + c.Host + " and " + c.Guest

@@ -7,10 +7,11 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // Expect compares one entry with a hash that was kept.
-func (c *Client) Expect(ctx context.Context, p *app.AuditProof, number int64, hash string) error {
+func (c *Client) Expect(ctx context.Context, p *identity.AuditProof, number int64, hash string) error {
 	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
 	var out struct {
 		Entries []app.Deed `json:"entries"`

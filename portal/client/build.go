@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 func buildPath(id int64, rest ...string) string {
@@ -20,8 +21,8 @@ func buildHookPath(name string, rest ...string) string {
 
 // BuildHooks are the build hooks of a tenant, and the build systems that there can be some for.
 type BuildHooks struct {
-	Hooks   []app.BuildHook   `json:"hooks"`
-	Systems []app.BuildSystem `json:"systems"`
+	Hooks   []app.BuildHook     `json:"hooks"`
+	Systems []build.BuildSystem `json:"systems"`
 }
 
 // BuildHooks lists where build systems tell of their builds.
@@ -37,7 +38,7 @@ func (c *Client) BuildHook(ctx context.Context, name string) (h app.BuildHook, e
 }
 
 // SaveBuildHook makes a build hook, or changes the one of that name.
-func (c *Client) SaveBuildHook(ctx context.Context, r app.BuildHookRequest) (s app.SavedBuildHook, err error) {
+func (c *Client) SaveBuildHook(ctx context.Context, r build.BuildHookRequest) (s build.SavedBuildHook, err error) {
 	err = c.Call(ctx, http.MethodPut, buildHookPath(r.Name), nil, r, &s)
 	return s, err
 }
@@ -54,7 +55,7 @@ func (c *Client) DeleteBuildHook(ctx context.Context, name string) error {
 }
 
 // TryBuild says what rules would do, without doing it.
-func (c *Client) TryBuild(ctx context.Context, name string, t app.BuildTrial) (out app.BuildTried, err error) {
+func (c *Client) TryBuild(ctx context.Context, name string, t build.BuildTrial) (out build.BuildTried, err error) {
 	err = c.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
 	return out, err
 }
@@ -102,19 +103,19 @@ func (c *Client) Builds(ctx context.Context, f app.BuildFilter) (list []app.Buil
 }
 
 // Build gives a build with its cluster; it is waited for, for at most so many seconds.
-func (c *Client) Build(ctx context.Context, id int64, wait int) (v app.BuildView, err error) {
+func (c *Client) Build(ctx context.Context, id int64, wait int) (v build.BuildView, err error) {
 	err = c.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
 	return v, err
 }
 
 // EndBuild ends a build.
-func (c *Client) EndBuild(ctx context.Context, id int64) (v app.BuildView, err error) {
+func (c *Client) EndBuild(ctx context.Context, id int64) (v build.BuildView, err error) {
 	err = c.Call(ctx, http.MethodPost, buildPath(id, "end"), nil, nil, &v)
 	return v, err
 }
 
 // ExtendBuild moves the end of the lease of its cluster, such as by 1h.
-func (c *Client) ExtendBuild(ctx context.Context, id int64, by string) (v app.BuildView, err error) {
+func (c *Client) ExtendBuild(ctx context.Context, id int64, by string) (v build.BuildView, err error) {
 	err = c.Call(ctx, http.MethodPost, buildPath(id, "extend"), nil, map[string]string{"by": by}, &v)
 	return v, err
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 func entryPath(k app.CatalogKey) string {
@@ -13,27 +14,27 @@ func entryPath(k app.CatalogKey) string {
 }
 
 // CatalogItems lists the entries of the tenant's catalog of a kind that have a text; "" for each leaves it open.
-func (c *Client) CatalogItems(ctx context.Context, kind, query string) ([]app.CatalogItem, error) {
-	var out struct{ Items []app.CatalogItem }
+func (c *Client) CatalogItems(ctx context.Context, kind, query string) ([]catalog.CatalogItem, error) {
+	var out struct{ Items []catalog.CatalogItem }
 	err := c.CallInto(ctx, "/catalog", url.Values{"kind": {kind}, "query": {query}}, &out)
 	return out.Items, err
 }
 
 // CatalogSource gives an entry as it is written.
-func (c *Client) CatalogSource(ctx context.Context, k app.CatalogKey) (s app.CatalogSource, err error) {
+func (c *Client) CatalogSource(ctx context.Context, k app.CatalogKey) (s catalog.CatalogSource, err error) {
 	err = c.CallInto(ctx, entryPath(k), nil, &s)
 	return s, err
 }
 
 // CatalogHistory gives the versions of an own entry, newest first.
-func (c *Client) CatalogHistory(ctx context.Context, k app.CatalogKey) ([]app.CatalogRevision, error) {
-	var out struct{ Versions []app.CatalogRevision }
+func (c *Client) CatalogHistory(ctx context.Context, k app.CatalogKey) ([]catalog.CatalogRevision, error) {
+	var out struct{ Versions []catalog.CatalogRevision }
 	err := c.CallInto(ctx, entryPath(k)+"/history", nil, &out)
 	return out.Versions, err
 }
 
 // ChangeCatalog checks a change, or applies it where save is said.
-func (c *Client) ChangeCatalog(ctx context.Context, change app.CatalogChange, save bool) (r app.CatalogReport, err error) {
+func (c *Client) ChangeCatalog(ctx context.Context, change catalog.CatalogChange, save bool) (r catalog.CatalogReport, err error) {
 	path := "/catalog/check"
 	if save {
 		path = "/catalog/apply"
@@ -43,24 +44,24 @@ func (c *Client) ChangeCatalog(ctx context.Context, change app.CatalogChange, sa
 }
 
 // RevertCatalog saves an older version of an own entry again; number 0 takes the own entry out.
-func (c *Client) RevertCatalog(ctx context.Context, k app.CatalogKey, number int, note string) (r app.CatalogReport, err error) {
+func (c *Client) RevertCatalog(ctx context.Context, k app.CatalogKey, number int, note string) (r catalog.CatalogReport, err error) {
 	err = c.Call(ctx, http.MethodPost, entryPath(k)+"/revert", nil, map[string]any{"number": number, "note": note}, &r)
 	return r, err
 }
 
 // TryCatalog works out a cluster as if a change were saved. Nothing is.
-func (c *Client) TryCatalog(ctx context.Context, change app.CatalogChange, request app.ClusterRequest) (p app.Preview, err error) {
+func (c *Client) TryCatalog(ctx context.Context, change catalog.CatalogChange, request app.ClusterRequest) (p app.Preview, err error) {
 	err = c.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
 	return p, err
 }
 
 // ExportCatalog gives the tenant's own entries as files, or with all the installation's, too.
-func (c *Client) ExportCatalog(ctx context.Context, all bool) ([]app.CatalogFile, error) {
+func (c *Client) ExportCatalog(ctx context.Context, all bool) ([]catalog.CatalogFile, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
 	}
-	var out struct{ Files []app.CatalogFile }
+	var out struct{ Files []catalog.CatalogFile }
 	err := c.CallInto(ctx, "/catalog/export", q, &out)
 	return out.Files, err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/client"
 )
 
@@ -89,9 +90,9 @@ func TestLostAnswer(t *testing.T) {
 		if k == "" || k != key.Load() {
 			t.Errorf("sent again with the key %q after %q", k, key.Load())
 		}
-		_ = json.NewEncoder(w).Encode(app.Group{Name: "data"})
+		_ = json.NewEncoder(w).Encode(identity.Group{Name: "data"})
 	})
-	g, err := c.SaveGroup(t.Context(), app.GroupChange{Name: "data"})
+	g, err := c.SaveGroup(t.Context(), identity.GroupChange{Name: "data"})
 	if err != nil || g.Name != "data" || asked.Load() != 2 {
 		t.Errorf("got %+v, %v after %d calls", g, err, asked.Load())
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/fleet"
 )
 
 // ClusterPath is the path of a cluster, by its id or name, or of something of it.
@@ -44,7 +46,7 @@ func (c *Client) Clusters(ctx context.Context, f app.ClusterFilter) (all []app.C
 		if f.Limit > 0 {
 			q.Set("limit", strconv.Itoa(min(f.Limit-len(all), ListLimit)))
 		}
-		var out app.ClusterPage
+		var out cluster.ClusterPage
 		if err := c.CallInto(ctx, "/clusters", q, &out); err != nil {
 			return nil, err
 		}
@@ -91,7 +93,7 @@ func (c *Client) Events(ctx context.Context, id string, after int64, wait time.D
 }
 
 // Logs gives a page of what steps have said.
-func (c *Client) Logs(ctx context.Context, id string, f app.LogFilter) (found app.LogPage, err error) {
+func (c *Client) Logs(ctx context.Context, id string, f app.LogFilter) (found cluster.LogPage, err error) {
 	q := url.Values{}
 	set := func(name, value string) {
 		if value != "" && value != "0" {
@@ -132,13 +134,13 @@ func (c *Client) TransferCluster(ctx context.Context, id, to string) (v app.Clus
 }
 
 // Sharing tells who has access to a cluster.
-func (c *Client) Sharing(ctx context.Context, id string) (s app.ClusterSharing, err error) {
+func (c *Client) Sharing(ctx context.Context, id string) (s cluster.ClusterSharing, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "sharing"), nil, &s)
 	return s, err
 }
 
 // Share changes who has access to a cluster.
-func (c *Client) Share(ctx context.Context, id string, change app.SharingChange) (s app.ClusterSharing, err error) {
+func (c *Client) Share(ctx context.Context, id string, change cluster.SharingChange) (s cluster.ClusterSharing, err error) {
 	err = c.Call(ctx, http.MethodPut, ClusterPath(id, "sharing"), nil, change, &s)
 	return s, err
 }
@@ -160,7 +162,7 @@ func (c *Client) SetDefaultVisibility(ctx context.Context, v app.Visibility) err
 }
 
 // Certificate gets an SSH certificate for a public key; ttl is a length of time in words, "" the usual one.
-func (c *Client) Certificate(ctx context.Context, id, publicKey, ttl string) (cert app.Certificate, err error) {
+func (c *Client) Certificate(ctx context.Context, id, publicKey, ttl string) (cert cluster.Certificate, err error) {
 	in := map[string]string{"public_key": publicKey}
 	if ttl != "" {
 		in["ttl"] = ttl
@@ -180,7 +182,7 @@ func (c *Client) NodeReports(ctx context.Context, id, node string) (all []app.No
 }
 
 // ClusterSpec gives what to ask for to get a cluster like this.
-func (c *Client) ClusterSpec(ctx context.Context, id string) (e app.SpecExport, err error) {
+func (c *Client) ClusterSpec(ctx context.Context, id string) (e cluster.SpecExport, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "spec"), nil, &e)
 	return e, err
 }
@@ -192,13 +194,13 @@ func (c *Client) ClonePreview(ctx context.Context, id, name string) (p app.Previ
 }
 
 // Diff compares two clusters, or moments of them.
-func (c *Client) Diff(ctx context.Context, a, b string) (d app.ClusterDiff, err error) {
+func (c *Client) Diff(ctx context.Context, a, b string) (d cluster.ClusterDiff, err error) {
 	err = c.CallInto(ctx, "/diff", url.Values{"a": {a}, "b": {b}}, &d)
 	return d, err
 }
 
 // Receipt tells every machine that a cluster has had and what it cost.
-func (c *Client) Receipt(ctx context.Context, id string) (r app.Receipt, err error) {
+func (c *Client) Receipt(ctx context.Context, id string) (r fleet.Receipt, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "receipt"), nil, &r)
 	return r, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 func hookPath(name string, rest ...string) string {
@@ -24,7 +25,7 @@ func (c *Client) Hooks(ctx context.Context) ([]app.Hook, error) {
 }
 
 // SaveHook makes a hook, or changes the one of that name.
-func (c *Client) SaveHook(ctx context.Context, r app.HookRequest) (s app.SavedHook, err error) {
+func (c *Client) SaveHook(ctx context.Context, r webhook.HookRequest) (s webhook.SavedHook, err error) {
 	err = c.Call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
 	return s, err
 }

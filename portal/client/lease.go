@@ -5,16 +5,17 @@ import (
 	"net/http"
 
 	"muster/app"
+	"muster/app/operation"
 )
 
 // Lease tells when a lease ends, and how it can be moved.
-func (c *Client) Lease(ctx context.Context, id string) (o app.LeaseOutlook, err error) {
+func (c *Client) Lease(ctx context.Context, id string) (o operation.LeaseOutlook, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "lease"), nil, &o)
 	return o, err
 }
 
 // ExtendLease moves the end of a lease.
-func (c *Client) ExtendLease(ctx context.Context, id string, r app.LeaseRequest) (o app.LeaseOutlook, err error) {
+func (c *Client) ExtendLease(ctx context.Context, id string, r app.LeaseRequest) (o operation.LeaseOutlook, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "lease"), nil, r, &o)
 	return o, err
 }

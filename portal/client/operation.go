@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 )
 
 // Act tells an operation to do something; 0 is the one under way, or else the latest.
@@ -22,13 +24,13 @@ func (c *Client) Cancel(ctx context.Context, id string, rollBack bool) (app.Clus
 }
 
 // RollBackPreview gives what the roll-back of a cluster's latest operation would do.
-func (c *Client) RollBackPreview(ctx context.Context, id string) (p app.RollBackPreview, err error) {
+func (c *Client) RollBackPreview(ctx context.Context, id string) (p appoperation.RollBackPreview, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "operations", "0", "roll-back"), nil, &p)
 	return p, err
 }
 
 // RollBack undoes what a preview has shown; EConflict where that has changed since.
-func (c *Client) RollBack(ctx context.Context, id string, p app.RollBackPreview) (app.ClusterView, error) {
+func (c *Client) RollBack(ctx context.Context, id string, p appoperation.RollBackPreview) (app.ClusterView, error) {
 	return c.Act(ctx, id, p.Operation.ID, "roll-back", map[string]string{"plan_hash": p.PlanHash})
 }
 
@@ -39,7 +41,7 @@ func (c *Client) RetryNode(ctx context.Context, id, node string) (v app.ClusterV
 }
 
 // Waiting tells what a cluster's steps wait for.
-func (c *Client) Waiting(ctx context.Context, id string, f app.WaitingFilter) (w app.Waiting, err error) {
+func (c *Client) Waiting(ctx context.Context, id string, f execution.WaitingFilter) (w execution.Waiting, err error) {
 	q := url.Values{}
 	for name, value := range map[string]string{"node": f.Node, "step": f.Step, "from": strconv.Itoa(f.From), "limit": strconv.Itoa(f.Limit)} {
 		if value != "" && value != "0" {
@@ -51,7 +53,7 @@ func (c *Client) Waiting(ctx context.Context, id string, f app.WaitingFilter) (w
 }
 
 // Queue tells what waits for workers.
-func (c *Client) Queue(ctx context.Context) (q app.Queue, err error) {
+func (c *Client) Queue(ctx context.Context) (q execution.Queue, err error) {
 	err = c.CallInto(ctx, "/queue", nil, &q)
 	return q, err
 }
@@ -69,13 +71,13 @@ func (c *Client) Amend(ctx context.Context, id string, m app.Amendment) (answer 
 }
 
 // GoOnPreview works out how a cluster goes on with the machines that came.
-func (c *Client) GoOnPreview(ctx context.Context, id string) (p app.GoOnPreview, err error) {
+func (c *Client) GoOnPreview(ctx context.Context, id string) (p appoperation.GoOnPreview, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "operations", "0", "go-on"), nil, &p)
 	return p, err
 }
 
 // GoOn goes on with the machines that came, as the preview has shown.
-func (c *Client) GoOn(ctx context.Context, id string, p app.GoOnPreview, noTopUp bool) (v app.ClusterView, err error) {
+func (c *Client) GoOn(ctx context.Context, id string, p appoperation.GoOnPreview, noTopUp bool) (v app.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "go-on"), nil,
 		map[string]any{"plan_hash": p.PlanHash, "no_top_up": noTopUp}, &v)
 	return v, err
@@ -88,7 +90,7 @@ func (c *Client) TopUp(ctx context.Context, id string, o app.TopUpOrder) (v app.
 }
 
 // Queues gives what waits in all tenants, for superadmins.
-func (c *Client) Queues(ctx context.Context) (q app.Queues, err error) {
+func (c *Client) Queues(ctx context.Context) (q execution.Queues, err error) {
 	err = c.CallInto(ctx, "/queues", nil, &q)
 	return q, err
 }

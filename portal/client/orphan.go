@@ -6,10 +6,11 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // Orphans gives what a server knows of machines that nobody stands behind.
-func (c *Client) Orphans(ctx context.Context, gone bool) (r app.OrphanReport, err error) {
+func (c *Client) Orphans(ctx context.Context, gone bool) (r fleet.OrphanReport, err error) {
 	q := url.Values{}
 	if gone {
 		q.Set("gone", "true")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // Tenants lists the tenants of the installation.
@@ -29,7 +30,7 @@ type MadeTenant struct {
 }
 
 // CreateTenant makes a tenant with its first admin.
-func (c *Client) CreateTenant(ctx context.Context, n app.NewTenant) (m MadeTenant, err error) {
+func (c *Client) CreateTenant(ctx context.Context, n identity.NewTenant) (m MadeTenant, err error) {
 	err = c.Call(ctx, http.MethodPost, "/tenants", nil, n, &m)
 	return m, err
 }
@@ -47,7 +48,7 @@ func (c *Client) DeleteTenant(ctx context.Context, name string) error {
 }
 
 // Users gives all accounts that a filter leaves, page by page.
-func (c *Client) Users(ctx context.Context, f app.UserFilter) (all []app.User, err error) {
+func (c *Client) Users(ctx context.Context, f identity.UserFilter) (all []app.User, err error) {
 	q := url.Values{"limit": {"500"}}
 	if f.Search != "" {
 		q.Set("search", f.Search)
@@ -74,25 +75,25 @@ func (c *Client) Users(ctx context.Context, f app.UserFilter) (all []app.User, e
 func userPath(name string) string { return "/users/" + url.PathEscape(name) }
 
 // User gives an account with what it owns.
-func (c *Client) User(ctx context.Context, name string) (v app.UserView, err error) {
+func (c *Client) User(ctx context.Context, name string) (v identity.UserView, err error) {
 	err = c.CallInto(ctx, userPath(name), nil, &v)
 	return v, err
 }
 
 // MadeUser is the answer to the making of an account.
 type MadeUser struct {
-	User     app.UserView `json:"user"`
-	Password string       `json:"password,omitempty"`
+	User     identity.UserView `json:"user"`
+	Password string            `json:"password,omitempty"`
 }
 
 // CreateUser makes an account; the password is told once.
-func (c *Client) CreateUser(ctx context.Context, n app.NewUser) (m MadeUser, err error) {
+func (c *Client) CreateUser(ctx context.Context, n identity.NewUser) (m MadeUser, err error) {
 	err = c.Call(ctx, http.MethodPost, "/users", nil, n, &m)
 	return m, err
 }
 
 // ChangeUser changes an account; what is nil stays.
-func (c *Client) ChangeUser(ctx context.Context, name string, change app.UserChange) (v app.UserView, err error) {
+func (c *Client) ChangeUser(ctx context.Context, name string, change identity.UserChange) (v identity.UserView, err error) {
 	err = c.Call(ctx, http.MethodPatch, userPath(name), nil, change, &v)
 	return v, err
 }
@@ -127,14 +128,14 @@ func (c *Client) DeleteUser(ctx context.Context, name, transferTo string) error 
 }
 
 // Groups lists the groups of the tenant.
-func (c *Client) Groups(ctx context.Context) ([]app.Group, error) {
-	var out struct{ Groups []app.Group }
+func (c *Client) Groups(ctx context.Context) ([]identity.Group, error) {
+	var out struct{ Groups []identity.Group }
 	err := c.CallInto(ctx, "/groups", nil, &out)
 	return out.Groups, err
 }
 
 // SaveGroup makes a group, or changes one.
-func (c *Client) SaveGroup(ctx context.Context, change app.GroupChange) (g app.Group, err error) {
+func (c *Client) SaveGroup(ctx context.Context, change identity.GroupChange) (g identity.Group, err error) {
 	err = c.Call(ctx, http.MethodPut, "/groups", nil, change, &g)
 	return g, err
 }
@@ -163,7 +164,7 @@ type MadeToken struct {
 }
 
 // CreateToken makes an API token; the secret is told once.
-func (c *Client) CreateToken(ctx context.Context, n app.NewAPIToken) (m MadeToken, err error) {
+func (c *Client) CreateToken(ctx context.Context, n identity.NewAPIToken) (m MadeToken, err error) {
 	err = c.Call(ctx, http.MethodPost, "/tokens", nil, n, &m)
 	return m, err
 }

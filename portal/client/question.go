@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // Questions lists what people are asked, of one cluster or, where it is "", of all; mine are those that one may answer.
@@ -25,7 +26,7 @@ func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]ap
 }
 
 // Answer answers a question.
-func (c *Client) Answer(ctx context.Context, cluster string, s app.StepAnswer) (q app.Question, err error) {
+func (c *Client) Answer(ctx context.Context, cluster string, s execution.StepAnswer) (q app.Question, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(cluster, "answers"), nil, s, &q)
 	return q, err
 }

@@ -6,19 +6,20 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/policy"
 )
 
 // Quotas lists quotas with how much of each is used.
-func (c *Client) Quotas(ctx context.Context) ([]app.QuotaUse, error) {
+func (c *Client) Quotas(ctx context.Context) ([]policy.QuotaUse, error) {
 	var out struct {
-		Quotas []app.QuotaUse `json:"quotas"`
+		Quotas []policy.QuotaUse `json:"quotas"`
 	}
 	err := c.CallInto(ctx, "/quotas", nil, &out)
 	return out.Quotas, err
 }
 
 // SetQuota sets a quota in place of the one that was there.
-func (c *Client) SetQuota(ctx context.Context, q app.Quota) (u app.QuotaUse, err error) {
+func (c *Client) SetQuota(ctx context.Context, q policy.Quota) (u policy.QuotaUse, err error) {
 	err = c.Call(ctx, http.MethodPut, "/quotas", nil, map[string]any{"scope": q.Scope, "name": q.Name, "limits": q.Limits}, &u)
 	return u, err
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/operation"
+	"muster/app/policy"
 )
 
 // Ask asks for a cluster; the answer has the cluster, or the request that waits.
@@ -71,7 +73,7 @@ func (c *Client) Request(ctx context.Context, id int64) (r app.Request, err erro
 }
 
 // Review approves or denies a request, or offers less.
-func (c *Client) Review(ctx context.Context, id int64, v app.ReviewRequest) (r app.Request, err error) {
+func (c *Client) Review(ctx context.Context, id int64, v operation.ReviewRequest) (r app.Request, err error) {
 	err = c.Call(ctx, http.MethodPost, requestPath(id, "/reviews"), nil, v, &r)
 	return r, err
 }
@@ -90,22 +92,22 @@ func (c *Client) Policies(ctx context.Context) (out PolicyList, err error) {
 
 // PolicyList is what the server says of policies.
 type PolicyList struct {
-	TimeZone string           `json:"time_zone"`
-	Policies []app.Policy     `json:"policies"`
-	Words    []app.PolicyWord `json:"words"`
+	TimeZone string              `json:"time_zone"`
+	Policies []policy.Policy     `json:"policies"`
+	Words    []policy.PolicyWord `json:"words"`
 }
 
 // Policy gives the versions of a policy, newest first.
-func (c *Client) Policy(ctx context.Context, name string) ([]app.Policy, error) {
+func (c *Client) Policy(ctx context.Context, name string) ([]policy.Policy, error) {
 	var out struct {
-		Versions []app.Policy `json:"versions"`
+		Versions []policy.Policy `json:"versions"`
 	}
 	err := c.CallInto(ctx, "/policies/"+url.PathEscape(name), nil, &out)
 	return out.Versions, err
 }
 
 // SavePolicy saves a policy as its next version.
-func (c *Client) SavePolicy(ctx context.Context, p app.Policy) (saved app.Policy, err error) {
+func (c *Client) SavePolicy(ctx context.Context, p policy.Policy) (saved policy.Policy, err error) {
 	err = c.Call(ctx, http.MethodPut, "/policies/"+url.PathEscape(p.Name), nil, p, &saved)
 	return saved, err
 }
@@ -117,7 +119,7 @@ func (c *Client) DeletePolicy(ctx context.Context, name string) error {
 }
 
 // TryPolicy says what a policy would have done to requests of the past. Nothing is saved.
-func (c *Client) TryPolicy(ctx context.Context, t app.Try) (out app.Trial, err error) {
+func (c *Client) TryPolicy(ctx context.Context, t policy.Try) (out policy.Trial, err error) {
 	err = c.Call(ctx, http.MethodPost, "/policies/try", nil, t, &out)
 	return out, err
 }

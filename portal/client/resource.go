@@ -16,14 +16,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 )
 
-func resourcePath(id app.ResourceID, rest ...string) string {
+func resourcePath(id resource.ResourceID, rest ...string) string {
 	return strings.Join(append([]string{"/resources", url.PathEscape(id.Path())}, rest...), "/")
 }
 
 // Resources lists resources, in as many calls as that takes.
-func (c *Client) Resources(ctx context.Context, f app.ResourceFilter) (list []app.ResourceInfo, err error) {
+func (c *Client) Resources(ctx context.Context, f resource.ResourceFilter) (list []resource.ResourceInfo, err error) {
 	q := url.Values{}
 	for name, v := range map[string]string{"family": string(f.Family), "member": f.Member, "type": f.Type, "search": f.Search} {
 		if v != "" {
@@ -32,8 +33,8 @@ func (c *Client) Resources(ctx context.Context, f app.ResourceFilter) (list []ap
 	}
 	for {
 		var out struct {
-			Resources []app.ResourceInfo `json:"resources"`
-			Next      string             `json:"next"`
+			Resources []resource.ResourceInfo `json:"resources"`
+			Next      string                  `json:"next"`
 		}
 		if err := c.CallInto(ctx, "/resources", q, &out); err != nil {
 			return nil, err
@@ -47,52 +48,52 @@ func (c *Client) Resources(ctx context.Context, f app.ResourceFilter) (list []ap
 }
 
 // ResourceTypes lists the types of resources that there are.
-func (c *Client) ResourceTypes(ctx context.Context) ([]app.ResourceTypes, error) {
+func (c *Client) ResourceTypes(ctx context.Context) ([]resource.ResourceTypes, error) {
 	var out struct {
-		Types []app.ResourceTypes `json:"types"`
+		Types []resource.ResourceTypes `json:"types"`
 	}
 	err := c.CallInto(ctx, "/resource-types", nil, &out)
 	return out.Types, err
 }
 
 // Resource gives a resource with its versions.
-func (c *Client) Resource(ctx context.Context, id app.ResourceID) (r app.ResourceInfo, err error) {
+func (c *Client) Resource(ctx context.Context, id resource.ResourceID) (r resource.ResourceInfo, err error) {
 	err = c.CallInto(ctx, resourcePath(id), nil, &r)
 	return r, err
 }
 
 // MarkResource stages or recalls a version: mark is one of stage and recall.
-func (c *Client) MarkResource(ctx context.Context, id app.ResourceID, number int64, mark string) (r app.ResourceInfo, err error) {
+func (c *Client) MarkResource(ctx context.Context, id resource.ResourceID, number int64, mark string) (r resource.ResourceInfo, err error) {
 	err = c.Call(ctx, http.MethodPost, resourcePath(id, "versions", strconv.FormatInt(number, 10), mark), nil, nil, &r)
 	return r, err
 }
 
 // DeleteResource deletes a version that is not in use.
-func (c *Client) DeleteResource(ctx context.Context, id app.ResourceID, number int64) error {
+func (c *Client) DeleteResource(ctx context.Context, id resource.ResourceID, number int64) error {
 	return c.Call(ctx, http.MethodDelete, resourcePath(id, "versions", strconv.FormatInt(number, 10)), nil, nil, nil)
 }
 
 // SyncResources puts what is staged into use, and takes what is recalled out of it; dry only tells what would be.
-func (c *Client) SyncResources(ctx context.Context, member string, dry bool) (s app.ResourceSync, err error) {
+func (c *Client) SyncResources(ctx context.Context, member string, dry bool) (s resource.ResourceSync, err error) {
 	err = c.Call(ctx, http.MethodPost, "/resource-sync", nil, map[string]any{"member": member, "dry_run": dry}, &s)
 	return s, err
 }
 
 // DiffResource tells how two versions differ.
-func (c *Client) DiffResource(ctx context.Context, id app.ResourceID, from, to int64) (d app.ResourceDiff, err error) {
+func (c *Client) DiffResource(ctx context.Context, id resource.ResourceID, from, to int64) (d resource.ResourceDiff, err error) {
 	err = c.CallInto(ctx, resourcePath(id, "diff"), url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}, &d)
 	return d, err
 }
 
 // ImportResource has the server fetch a version from git.
-func (c *Client) ImportResource(ctx context.Context, p app.ResourcePush) (v app.ResourceVersion, err error) {
+func (c *Client) ImportResource(ctx context.Context, p resource.ResourcePush) (v resource.ResourceVersion, err error) {
 	in := map[string]any{"git": p.Source.Git, "ref": p.Source.Ref, "folder": p.Source.Folder, "secret": p.Source.Secret, "note": p.Note, "stage": p.Stage}
 	_, err = c.do(ctx, http.MethodPost, resourcePath(p.ResourceID, "import"), nil, in, &v)
 	return v, err
 }
 
 // PushResource streams a file. The server is told its hash, so that a content that was changed on its way is refused.
-func (c *Client) PushResource(ctx context.Context, p app.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v app.ResourceVersion, err error) {
+func (c *Client) PushResource(ctx context.Context, p resource.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v resource.ResourceVersion, err error) {
 	q := url.Values{"file": {filepath.Base(p.Source.File)}}
 	if p.Note != "" {
 		q.Set("note", p.Note)
@@ -131,7 +132,7 @@ func (c *Client) PushResource(ctx context.Context, p app.ResourcePush, f io.Read
 }
 
 // PullResource writes a content, and finds out whether it is what it should be. What is cut off is gone on with.
-func (c *Client) PullResource(ctx context.Context, id app.ResourceID, v app.ResourceVersion, w io.Writer, seen func(int64)) error {
+func (c *Client) PullResource(ctx context.Context, id resource.ResourceID, v resource.ResourceVersion, w io.Writer, seen func(int64)) error {
 	h := sha256.New()
 	var have int64
 	for try := 1; ; try++ {
@@ -158,7 +159,7 @@ func (c *Client) PullResource(ctx context.Context, id app.ResourceID, v app.Reso
 	return nil
 }
 
-func (c *Client) pullFrom(ctx context.Context, id app.ResourceID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
+func (c *Client) pullFrom(ctx context.Context, id resource.ResourceID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
 	req, err := c.newRequest(ctx, http.MethodGet, resourcePath(id, "versions", strconv.FormatInt(number, 10), "content"), nil, nil)
 	if err != nil {
 		return 0, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"muster/app"
+	"muster/app/chat"
 )
 
 // SlackPath is the path of a Slack workspace, or of something of it.
@@ -17,7 +17,7 @@ func SlackPath(team string, rest ...string) string {
 }
 
 // Slack tells how Muster stands in Slack.
-func (c *Client) Slack(ctx context.Context) (h app.ChatHouse, err error) {
+func (c *Client) Slack(ctx context.Context) (h chat.ChatHouse, err error) {
 	err = c.CallInto(ctx, "/slack", nil, &h)
 	return h, err
 }

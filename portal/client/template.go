@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // Templates lists the templates that one may use.
@@ -17,22 +18,22 @@ func (c *Client) Templates(ctx context.Context) ([]*app.Template, error) {
 }
 
 // Template tells all that a template says.
-func (c *Client) Template(ctx context.Context, name string) (v app.TemplateView, err error) {
+func (c *Client) Template(ctx context.Context, name string) (v catalog.TemplateView, err error) {
 	err = c.CallInto(ctx, "/templates/"+url.PathEscape(name), nil, &v)
 	return v, err
 }
 
 // TemplateVersions lists the versions of a template, newest first.
-func (c *Client) TemplateVersions(ctx context.Context, name string) ([]app.TemplateVersion, error) {
+func (c *Client) TemplateVersions(ctx context.Context, name string) ([]catalog.TemplateVersion, error) {
 	var out struct {
-		Versions []app.TemplateVersion `json:"versions"`
+		Versions []catalog.TemplateVersion `json:"versions"`
 	}
 	err := c.CallInto(ctx, "/templates/"+url.PathEscape(name)+"/versions", nil, &out)
 	return out.Versions, err
 }
 
 // TemplateDiff tells how two versions of a template differ.
-func (c *Client) TemplateDiff(ctx context.Context, name string, q url.Values) (d app.TemplateDiff, err error) {
+func (c *Client) TemplateDiff(ctx context.Context, name string, q url.Values) (d catalog.TemplateDiff, err error) {
 	err = c.CallInto(ctx, "/templates/"+url.PathEscape(name)+"/changes", q, &d)
 	return d, err
 }

@@ -4,18 +4,18 @@ import (
 	"context"
 	"net/http"
 
-	"muster/app"
+	"muster/app/settings"
 )
 
 // ExportTenant gives the settings of the tenant as a file, without any secret.
-func (c *Client) ExportTenant(ctx context.Context) (f app.TenantFile, err error) {
+func (c *Client) ExportTenant(ctx context.Context) (f settings.TenantFile, err error) {
 	err = c.CallInto(ctx, "/tenant-settings", nil, &f)
 	return f, err
 }
 
 // ImportTenant brings settings into the tenant, all or nothing, where apply is said; else it says what that would do. What is wrong with the
 // file are problems of the report. EConflict, reason tenant_moved, where in.AsOf is set and the settings have changed since.
-func (c *Client) ImportTenant(ctx context.Context, in app.TenantImport, apply bool) (r app.TenantReport, err error) {
+func (c *Client) ImportTenant(ctx context.Context, in settings.TenantImport, apply bool) (r settings.TenantReport, err error) {
 	path := "/tenant-settings/check"
 	if apply {
 		path = "/tenant-settings/apply"

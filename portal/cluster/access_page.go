@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -12,8 +13,8 @@ import (
 type Access struct {
 	View      app.ClusterView
 	Tabs      page.ClusterTabs
-	Inventory app.Inventory
-	Format    app.InventoryFormat
+	Inventory template.Inventory
+	Format    template.InventoryFormat
 	Text      string // the inventory in that form
 	Key       string // where the key is kept, as it was typed
 	May       bool   // the actor may have the key
@@ -28,33 +29,33 @@ const (
 	inventoryShown = 200
 )
 
-var inventoryWords = map[app.InventoryFormat]string{
-	app.InventorySSH: "SSH config", app.InventoryKnownHosts: "known_hosts", app.InventoryAnsible: "Ansible (INI)", app.InventoryAnsibleYAML: "Ansible (YAML)",
-	app.InventoryHosts: "/etc/hosts", app.InventoryJSON: "JSON", app.InventoryEnv: "Environment",
+var inventoryWords = map[template.InventoryFormat]string{
+	template.InventorySSH: "SSH config", template.InventoryKnownHosts: "known_hosts", template.InventoryAnsible: "Ansible (INI)", template.InventoryAnsibleYAML: "Ansible (YAML)",
+	template.InventoryHosts: "/etc/hosts", template.InventoryJSON: "JSON", template.InventoryEnv: "Environment",
 }
 
 // formats are the forms in the order in which they are offered.
-var formats = []app.InventoryFormat{app.InventorySSH, app.InventoryKnownHosts, app.InventoryAnsible, app.InventoryAnsibleYAML, app.InventoryHosts, app.InventoryEnv, app.InventoryJSON}
+var formats = []template.InventoryFormat{template.InventorySSH, template.InventoryKnownHosts, template.InventoryAnsible, template.InventoryAnsibleYAML, template.InventoryHosts, template.InventoryEnv, template.InventoryJSON}
 
 // formatHelp says what is done with a form.
 func (c Access) formatHelp() string {
 	i := c.Inventory
 	switch c.Format {
-	case app.InventorySSH:
+	case template.InventorySSH:
 		return "Include it in ~/.ssh/config, and keep the host keys in " + i.KnownHosts + "; then ssh knows every machine from the first time on."
-	case app.InventoryKnownHosts:
+	case template.InventoryKnownHosts:
 		return "Save it as " + i.KnownHosts + "."
-	case app.InventoryAnsible, app.InventoryAnsibleYAML:
+	case template.InventoryAnsible, template.InventoryAnsibleYAML:
 		return "Groups are services. Keep the host keys in " + i.KnownHosts + "; nothing is trusted blindly."
-	case app.InventoryHosts:
+	case template.InventoryHosts:
 		return "Lines for /etc/hosts."
-	case app.InventoryEnv:
+	case template.InventoryEnv:
 		return "Assignments that shells, Compose and systemd read."
 	}
 	return "For programs."
 }
 
-func (c Access) path(rest string, f app.InventoryFormat) string {
+func (c Access) path(rest string, f template.InventoryFormat) string {
 	q := url.Values{"format": {string(f)}}
 	if c.Key != "" {
 		q.Set("key", c.Key)
@@ -73,10 +74,10 @@ func (c Access) shown() (text string, more int) {
 
 func (c Access) keyFile() string { return "muster-" + c.View.ID + ".pem" }
 
-func (c Access) hosts() []app.InventoryHost {
+func (c Access) hosts() []template.InventoryHost {
 	return c.Inventory.Hosts[:min(len(c.Inventory.Hosts), accessShown)]
 }
 
-func (c Access) command(f app.InventoryFormat) string {
+func (c Access) command(f template.InventoryFormat) string {
 	return "muster cluster inventory " + c.View.Name + " --format " + string(f)
 }

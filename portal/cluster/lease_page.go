@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/portal/page"
 )
 
 // LeaseBox is the lease of a cluster: when it ends, how it can be moved, and what would keep it from ending.
 type LeaseBox struct {
 	Now     time.Time
-	Outlook app.LeaseOutlook
+	Outlook operation.LeaseOutlook
 	May     bool    // the actor may move it
 	Admin   bool    // also beyond what the template allows, with a reason
 	Cost    float64 // per hour
@@ -81,7 +82,7 @@ func (l LeaseBox) DateField(t time.Time) string {
 }
 
 // Warned says of a warning whether it was given.
-func (l LeaseBox) Warned(w app.LeaseWarned) string {
+func (l LeaseBox) Warned(w operation.LeaseWarned) string {
 	switch {
 	case !w.SentAt.IsZero():
 		return "told " + page.Ago(l.Now, w.SentAt)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/usage"
 	"muster/portal/page"
 )
 
@@ -18,13 +20,13 @@ type List struct {
 	Actor     app.Actor
 	Query     url.Values // as it was asked for
 	Filter    app.ClusterFilter
-	Page      app.ClusterPage
+	Page      cluster.ClusterPage
 	Counts    app.ClusterCounts // by status, of what the filter lets through otherwise
 	Templates []string          // to choose from
 	Providers []string
-	New       bool           // the actor may create one
-	Month     *app.UsageSum  // what the actor's machines cost this month so far; nil where that is not known
-	Error     page.Complaint // what is wrong with the filter
+	New       bool            // the actor may create one
+	Month     *usage.UsageSum // what the actor's machines cost this month so far; nil where that is not known
+	Error     page.Complaint  // what is wrong with the filter
 }
 
 // Offer takes what can be chosen from a catalog; what is chosen now can be, whatever it is.

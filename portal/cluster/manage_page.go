@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
@@ -18,7 +19,7 @@ type Manage struct {
 	// Schedule is when it sleeps and wakes.
 	Schedule app.ClusterSchedule
 	// Sharing is nil for those who may not change it. The others are what was typed, and what is wrong with it.
-	Sharing *app.ClusterSharing
+	Sharing *cluster.ClusterSharing
 	Who     string
 	Access  app.Access
 	Wrong   page.Complaint
@@ -96,7 +97,7 @@ func (c Power) refused() bool {
 // Diff is what two moments differ in, side by side.
 type Diff struct {
 	View app.ClusterView
-	Diff app.ClusterDiff
+	Diff cluster.ClusterDiff
 }
 
 // operations are the moments that the cluster can be compared with.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	appexecution "muster/app/execution"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -42,10 +43,10 @@ type Show struct {
 	Gantt     plan.Gantt
 	GanttSpan time.Duration // at least so long
 	Tries     plan.Tries
-	Pinned    *app.Operation // the page is about this one; nil: about the cluster
-	Compare   bool           // it can be compared with other moments
-	Waiting   app.Waiting    // the groups only; empty where nothing waits
-	Lease     *LeaseBox      // nil where it is not known
+	Pinned    *app.Operation       // the page is about this one; nil: about the cluster
+	Compare   bool                 // it can be compared with other moments
+	Waiting   appexecution.Waiting // the groups only; empty where nothing waits
+	Lease     *LeaseBox            // nil where it is not known
 	// Questions are what people are asked at the moment.
 	Questions []execution.QuestionForm
 }

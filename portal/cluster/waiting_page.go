@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // Waiting is why a cluster's steps wait.
 type Waiting struct {
 	Now     time.Time
 	View    app.ClusterView
-	Waiting app.Waiting
+	Waiting execution.Waiting
 	Node    string // only its steps; "" for all
 	From    int
 }

@@ -4,11 +4,11 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/portal/page"
 )
 
-func PlaceWords(w app.Wait) string {
+func PlaceWords(w execution.Wait) string {
 	if w.Position == 0 {
 		return "not queued yet"
 	}
@@ -18,7 +18,7 @@ func PlaceWords(w app.Wait) string {
 // QueueShow is what waits in a tenant.
 type QueueShow struct {
 	Now   time.Time
-	Queue app.Queue
+	Queue execution.Queue
 }
 
 // Moving tells whether anything on the page is about to change by itself.
@@ -32,7 +32,7 @@ func known(n int) string {
 	return strconv.Itoa(n)
 }
 
-func since(now time.Time, g app.WaitGroup) string {
+func since(now time.Time, g execution.WaitGroup) string {
 	if g.Oldest.IsZero() {
 		return "–"
 	}
@@ -42,5 +42,5 @@ func since(now time.Time, g app.WaitGroup) string {
 // QueuesShow is what waits in all tenants.
 type QueuesShow struct {
 	Now    time.Time
-	Queues app.Queues
+	Queues execution.Queues
 }

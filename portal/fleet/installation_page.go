@@ -7,24 +7,25 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/portal/page"
 )
 
 // Settings is the page of how a server is set up.
 type Settings struct {
 	Now   time.Time
-	Facts app.ServerFacts
+	Facts fleet.ServerFacts
 	Set   bool // only what is set
 }
 
-func (s Settings) shown() []app.Setting {
+func (s Settings) shown() []fleet.Setting {
 	if !s.Set {
 		return s.Facts.Settings
 	}
-	return slices.DeleteFunc(slices.Clone(s.Facts.Settings), func(x app.Setting) bool { return x.From == "default" })
+	return slices.DeleteFunc(slices.Clone(s.Facts.Settings), func(x fleet.Setting) bool { return x.From == "default" })
 }
 
-func settingValue(s app.Setting) string {
+func settingValue(s fleet.Setting) string {
 	switch {
 	case s.Secret && s.Set:
 		return "set, secret"
@@ -56,11 +57,11 @@ func yesNo(b bool) string {
 // ProviderHealth is the page of how provider accounts are to work with.
 type ProviderHealth struct {
 	Now      time.Time
-	Accounts []app.ProviderHealth
+	Accounts []fleet.ProviderHealth
 }
 
 // healthMark is ready where all goes well, failed where nothing does, and asked where some does not.
-func healthMark(h app.ProviderHealth) (mark, word string) {
+func healthMark(h fleet.ProviderHealth) (mark, word string) {
 	all, failed := h.Calls()
 	switch {
 	case h.Throttled > 0:

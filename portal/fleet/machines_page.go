@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/portal/page"
 )
 
 // Receipt is the page that tells what a cluster has had at its provider.
 type Receipt struct {
 	Tabs page.ClusterTabs
-	app.Receipt
+	fleet.Receipt
 	Now time.Time
 }
 
@@ -31,7 +32,7 @@ func (r Receipt) Sentence() string {
 }
 
 // until says when something was deleted.
-func until(l app.ReceiptLine) string {
+func until(l fleet.ReceiptLine) string {
 	if l.GoneAt.IsZero() {
 		return "–"
 	}
@@ -41,7 +42,7 @@ func until(l app.ReceiptLine) string {
 // OrphanList is the page of machines that nobody stands behind.
 type OrphanList struct {
 	Now    time.Time
-	Report app.OrphanReport
+	Report fleet.OrphanReport
 	Gone   bool
 }
 

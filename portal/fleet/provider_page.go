@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -21,7 +22,7 @@ func findingMark(f app.Finding) (mark, word string) {
 }
 
 // checkWords sums a check up.
-func checkWords(c app.ProviderCheck) string {
+func checkWords(c fleet.ProviderCheck) string {
 	wrong, warned := 0, 0
 	for _, f := range c.Findings {
 		switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/portal/page"
 )
 
@@ -37,7 +38,7 @@ func (l ProvisionerList) Summary() string {
 
 // heardOf says when a provisioner was last heard of; the server's own need not say so.
 func (l ProvisionerList) heardOf(p app.Provisioner) string {
-	if strings.HasPrefix(p.ID, app.LocalPrefix) && p.State.Alive() {
+	if strings.HasPrefix(p.ID, fleet.LocalPrefix) && p.State.Alive() {
 		return "in a server"
 	}
 	return page.Ago(l.Now, p.SeenAt)

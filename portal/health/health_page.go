@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/portal/page"
 )
 
@@ -17,8 +18,8 @@ type Health struct {
 	Now    time.Time
 	View   app.ClusterView
 	Health app.ClusterHealth
-	Drift  *app.Drift // nil: not for this person
-	Amends bool       // there are pages to amend it
+	Drift  *operation.Drift // nil: not for this person
+	Amends bool             // there are pages to amend it
 
 	CanCheck bool // now, and this person may
 	Started  bool // a check was asked for just now

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"muster/app"
+	"muster/app/operation"
 	"muster/portal/page"
 )
 
@@ -274,7 +274,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					}
 				}
 				for _, note := range c.Drift.Notes {
-					if note != app.DriftUnwatched && note != c.Health.Note {
+					if note != operation.DriftUnwatched && note != c.Health.Note {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"soft\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -374,7 +374,7 @@ func CheckHealth(cluster string) templ.Component {
 }
 
 //go:noinline
-func driftItem(c Health, i app.DriftItem) templ.Component {
+func driftItem(c Health, i operation.DriftItem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/usage"
 	"muster/portal/cluster"
 	"muster/portal/execution"
 	"muster/portal/page"
@@ -19,7 +21,7 @@ import (
 type Home struct {
 	Now      time.Time
 	Actor    app.Actor
-	Home     app.Home
+	Home     appcluster.Home
 	Inbox    []app.Request  // wait for the actor
 	Asked    []app.Question // likewise
 	Requests []app.Request  // of the actor, that wait for others
@@ -108,7 +110,7 @@ func askedWords(q app.Question) string {
 type MonthCost struct {
 	Title string // whose machines
 	ID    string // of its element
-	Sum   app.UsageSum
+	Sum   usage.UsageSum
 	Days  []DayBar
 	Top   string // what the height stands for
 	Text  string // the picture in words
@@ -127,7 +129,7 @@ type DayBar struct {
 const MonthHeight = 72
 
 // NewMonthCost draws usage by day of the month that now is in.
-func NewMonthCost(id, title string, u app.Usage, now time.Time) *MonthCost {
+func NewMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 	m := &MonthCost{ID: id, Title: title, Sum: u.Total}
 	month := app.MonthOf(now)
 	cost := map[time.Time]float64{}
@@ -142,7 +144,7 @@ func NewMonthCost(id, title string, u app.Usage, now time.Time) *MonthCost {
 			highest, dearest = cost[at], at
 		}
 	}
-	today := app.UsageDay.Start(now)
+	today := usage.UsageDay.Start(now)
 	pitch := 100 / float64(len(days))
 	for i, at := range days {
 		b := DayBar{X: page.Decimal(float64(i)*pitch+pitch*0.12) + "%", Width: page.Decimal(pitch*0.76) + "%", Ahead: at.After(now), Today: at.Equal(today)}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/page"
 )
 
@@ -16,10 +17,10 @@ type Account struct {
 	Provider   string            // the identity provider that the sign-in came by; "" for a password
 	Labels     map[string]string // of identity providers, by name
 	Sessions   []app.Session
-	Identities []app.Identity
+	Identities []identity.Identity
 	Tokens     []app.Token
 	HasTokens  bool
-	Factors    app.SecondFactors
+	Factors    identity.SecondFactors
 	Now        time.Time
 	Done       string // what was just done
 }

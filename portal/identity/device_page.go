@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/page"
 )
 
 // Device is the page on which somebody lets a program act for them, or does not. Without a Device it asks for the code.
 type Device struct {
 	Code      string
-	Device    *app.Device
+	Device    *identity.Device
 	Ago, Ends time.Duration // since it asked, and until it is over
 	Scopes    []app.Scope   // that can be given
 	Answered  string        // yes, no; "": not yet

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/page"
 )
 
@@ -41,7 +42,7 @@ func userPath(name string) string { return "/admin/users/" + url.PathEscape(name
 type UserEdit struct {
 	New      bool
 	Now      time.Time
-	User     app.UserView
+	User     identity.UserView
 	Roles    []app.Role // that may be given
 	Groups   []string   // that people can put it into
 	Checked  []string
@@ -113,7 +114,7 @@ type Once struct {
 
 // GroupList is the page of a tenant's groups.
 type GroupList struct {
-	Groups []app.Group
+	Groups []identity.Group
 	Open   string // the name of the group whose form is open; "+" for the new one
 	Form   GroupForm
 	Done   string
@@ -127,7 +128,7 @@ type GroupForm struct {
 }
 
 // form gives the form of a group: what was typed, or what stands.
-func (l GroupList) form(g app.Group) GroupForm {
+func (l GroupList) form(g identity.Group) GroupForm {
 	if l.Open == g.Name && l.Form.Name != "" {
 		return l.Form
 	}
@@ -149,7 +150,7 @@ func (f GroupForm) at(field string) page.Complaint {
 	return f.Wrong
 }
 
-func memberTitle(m app.Member) string {
+func memberTitle(m identity.Member) string {
 	if m.Here || len(m.Sources) == 0 {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/page"
 )
 
@@ -37,7 +38,7 @@ type Pending struct {
 
 // SecondFactors is the page of one's own second factors.
 type SecondFactors struct {
-	app.SecondFactors
+	identity.SecondFactors
 	Must      bool // nothing else can be done before
 	Options   string
 	KeysNeed  KeysNeed // before a key can be added
@@ -91,18 +92,18 @@ type Codes struct {
 // factorName is a kind of second factor in a sentence.
 func factorName(k app.FactorKind) string {
 	switch k {
-	case app.FactorApp:
+	case identity.FactorApp:
 		return "authenticator app"
-	case app.FactorKey:
+	case identity.FactorKey:
 		return "security key"
-	case app.FactorRecovery:
+	case identity.FactorRecovery:
 		return "recovery code"
 	}
 	return string(k)
 }
 
 // factorUsed says when one was used.
-func factorUsed(now time.Time, f app.SecondFactor) string {
+func factorUsed(now time.Time, f identity.SecondFactor) string {
 	if f.UsedAt.IsZero() {
 		return "never used to sign in"
 	}

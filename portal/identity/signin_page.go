@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"muster/app"
+	"muster/app/identity"
 	"muster/portal/page"
 )
 
@@ -77,7 +77,7 @@ func short(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 func query(s string) string { return url.QueryEscape(s) }
 
 // calledBy is how a person is called, by name where that is known.
-func calledBy(s app.Subject) string {
+func calledBy(s identity.Subject) string {
 	switch {
 	case s.FullName != "":
 		return s.FullName

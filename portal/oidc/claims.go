@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"muster/app"
+	"muster/app/identity"
 )
 
 const (
@@ -75,8 +75,8 @@ func (c claims) list(path string) ([]string, error) {
 }
 
 // subject says who it is. The account's name is what the person is called there; of an address, what stands before the @.
-func (c Config) subject(id string, of claims) (app.Subject, error) {
-	s := app.Subject{Provider: c.Name, Label: c.Label, Issuer: c.Issuer, ID: id, FullName: clean(of.text("name"), maxFullName)}
+func (c Config) subject(id string, of claims) (identity.Subject, error) {
+	s := identity.Subject{Provider: c.Name, Label: c.Label, Issuer: c.Issuer, ID: id, FullName: clean(of.text("name"), maxFullName)}
 	if of.yes("email_verified") {
 		s.Email = clean(of.text(c.EmailClaim), 254)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // Config is one identity provider. Name, Issuer, ClientID, RedirectURL and at least one rule or default must be set.
@@ -26,7 +27,7 @@ type Config struct {
 	EmailClaim  string // "": email; believed only where email_verified is true
 	GroupsClaim string // "": groups
 	Rules       []Rule
-	Default     *app.Grant // for people whom no rule fits; nil: they are refused
+	Default     *identity.Grant // for people whom no rule fits; nil: they are refused
 	// RedirectURL is where browsers come back to, HomeURL where they go once they have signed out there.
 	RedirectURL, HomeURL string
 	HTTP                 *http.Client     // nil: one that gives up after 10 s
@@ -36,7 +37,7 @@ type Config struct {
 // Rule says what a group at the provider opens here.
 type Rule struct {
 	Group string
-	Grant app.Grant
+	Grant identity.Grant
 }
 
 var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
@@ -54,15 +55,15 @@ func ParseRule(text string) (Rule, error) {
 }
 
 // ParseGrant reads what stands behind the arrow of a rule, such as "acme:admin".
-func ParseGrant(text string) (app.Grant, error) {
+func ParseGrant(text string) (identity.Grant, error) {
 	parts := strings.Split(strings.TrimSpace(text), ":")
-	bad := func(message string) (app.Grant, error) {
-		return app.Grant{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: message, Hint: ruleForm}
+	bad := func(message string) (identity.Grant, error) {
+		return identity.Grant{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: message, Hint: ruleForm}
 	}
 	if len(parts) < 2 || len(parts) > 3 || strings.TrimSpace(parts[0]) == "" {
 		return bad(fmt.Sprintf("%q does not say which tenant and role.", strings.TrimSpace(text)))
 	}
-	g := app.Grant{Tenant: strings.TrimSpace(parts[0]), Role: app.Role(strings.TrimSpace(parts[1]))}
+	g := identity.Grant{Tenant: strings.TrimSpace(parts[0]), Role: app.Role(strings.TrimSpace(parts[1]))}
 	switch {
 	case !g.Role.Known():
 		return bad(fmt.Sprintf("There is no role %q.", g.Role))
@@ -121,8 +122,8 @@ func safeURL(text string) error {
 }
 
 // grants says what a person's groups open, one grant for each tenant: the mightiest role, and all groups together.
-func (c Config) grants(groups []string) []app.Grant {
-	by := map[string]app.Grant{}
+func (c Config) grants(groups []string) []identity.Grant {
+	by := map[string]identity.Grant{}
 	for _, r := range c.Rules {
 		if !slices.Contains(groups, r.Group) {
 			continue
@@ -138,12 +139,12 @@ func (c Config) grants(groups []string) []app.Grant {
 	if len(by) == 0 && c.Default != nil {
 		by[c.Default.Tenant] = *c.Default
 	}
-	all := make([]app.Grant, 0, len(by))
+	all := make([]identity.Grant, 0, len(by))
 	for _, g := range by {
 		slices.Sort(g.Groups)
 		g.Groups = slices.Compact(g.Groups)
 		all = append(all, g)
 	}
-	slices.SortFunc(all, func(a, b app.Grant) int { return strings.Compare(a.Tenant, b.Tenant) })
+	slices.SortFunc(all, func(a, b identity.Grant) int { return strings.Compare(a.Tenant, b.Tenant) })
 	return all
 }

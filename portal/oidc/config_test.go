@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/identity"
+	"pgregory.net/rapid"
 )
 
 func TestRules(t *testing.T) {
@@ -36,7 +36,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	good := Config{Name: "sso", Issuer: "https://sso.example", ClientID: "muster", RedirectURL: "https://muster.example/signin/sso/callback", Default: &app.Grant{Tenant: "acme", Role: app.RoleUser}}
+	good := Config{Name: "sso", Issuer: "https://sso.example", ClientID: "muster", RedirectURL: "https://muster.example/signin/sso/callback", Default: &identity.Grant{Tenant: "acme", Role: app.RoleUser}}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestGrants(t *testing.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 		var c Config
 		for range rapid.IntRange(0, 6).Draw(t, "rules") {
-			c.Rules = append(c.Rules, Rule{name.Draw(t, "group"), app.Grant{Tenant: name.Draw(t, "tenant"), Role: rapid.SampledFrom(roles).Draw(t, "role"), Groups: rapid.SliceOfN(name, 0, 3).Draw(t, "to")}})
+			c.Rules = append(c.Rules, Rule{name.Draw(t, "group"), identity.Grant{Tenant: name.Draw(t, "tenant"), Role: rapid.SampledFrom(roles).Draw(t, "role"), Groups: rapid.SliceOfN(name, 0, 3).Draw(t, "to")}})
 		}
 		groups := rapid.SliceOfN(name, 0, 4).Draw(t, "groups")
 		in := " " + strings.Join(groups, " ") + " "

@@ -15,8 +15,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
-
 	"muster/app"
+	"muster/app/identity"
 )
 
 const (
@@ -173,36 +173,36 @@ func (p *Provider) Start(ctx context.Context, again bool) (to, state, secret str
 }
 
 // Finish checks the answer that the browser has brought, and says who it was.
-func (p *Provider) Finish(ctx context.Context, secret string, answer url.Values) (app.Subject, error) {
+func (p *Provider) Finish(ctx context.Context, secret string, answer url.Values) (identity.Subject, error) {
 	var b begun
 	if err := json.Unmarshal([]byte(secret), &b); err != nil {
-		return app.Subject{}, fmt.Errorf("oidc: %s: what was remembered cannot be read: %w", p.c.Name, err)
+		return identity.Subject{}, fmt.Errorf("oidc: %s: what was remembered cannot be read: %w", p.c.Name, err)
 	}
 	t, err := p.ask(ctx)
 	if err != nil {
-		return app.Subject{}, err
+		return identity.Subject{}, err
 	}
 	if iss := answer.Get("iss"); iss != "" && iss != p.c.Issuer || iss == "" && t.TellsIss {
-		return app.Subject{}, p.distrust("It came from another provider.", fmt.Errorf("iss is %q", iss))
+		return identity.Subject{}, p.distrust("It came from another provider.", fmt.Errorf("iss is %q", iss))
 	}
 	if answer.Get("error") != "" {
-		return app.Subject{}, p.refused(answer)
+		return identity.Subject{}, p.refused(answer)
 	}
 	if answer.Get("code") == "" {
-		return app.Subject{}, p.distrust("It has no code.", nil)
+		return identity.Subject{}, p.distrust("It has no code.", nil)
 	}
 	web := oidc.ClientContext(ctx, p.client)
 	token, err := p.oauth(t).Exchange(web, answer.Get("code"), oauth2.VerifierOption(b.Verifier))
 	if err != nil {
-		return app.Subject{}, p.noExchange(err)
+		return identity.Subject{}, p.noExchange(err)
 	}
 	id, of, err := p.verify(web, t, token, b)
 	if err != nil {
-		return app.Subject{}, err
+		return identity.Subject{}, err
 	}
 	if _, there := of.at(p.c.GroupsClaim); !there && t.UserInfo != "" {
 		if err := p.addInfo(web, t, token, id.Subject, of); err != nil {
-			return app.Subject{}, err
+			return identity.Subject{}, err
 		}
 	}
 	s, err := p.c.subject(id.Subject, of)

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/identity"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -159,7 +159,7 @@ func (l *liar) provider(change ...func(*Config)) *Provider {
 	tr := &http.Transport{}
 	l.t.Cleanup(tr.CloseIdleConnections)
 	c := Config{Name: "sso", Label: "Acme SSO", Issuer: l.srv.URL, ClientID: "muster", ClientSecret: "hush", RedirectURL: "http://127.0.0.1/signin/sso/callback",
-		Rules: []Rule{{"admins", app.Grant{Tenant: "acme", Role: app.RoleAdmin}}}, HTTP: &http.Client{Transport: tr}}
+		Rules: []Rule{{"admins", identity.Grant{Tenant: "acme", Role: app.RoleAdmin}}}, HTTP: &http.Client{Transport: tr}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -195,14 +195,14 @@ func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values)
 	return secret, url.Values{"code": {code}, "state": {state}}
 }
 
-func (l *liar) try(p *Provider) (app.Subject, error) {
+func (l *liar) try(p *Provider) (identity.Subject, error) {
 	l.t.Helper()
 	secret, answer := l.leave(p, false)
 	return p.Finish(context.Background(), secret, answer)
 }
 
 // tryUntil signs in again and again until it ends as it should.
-func (l *liar) tryUntil(p *Provider, good func(error) bool) (app.Subject, error) {
+func (l *liar) tryUntil(p *Provider, good func(error) bool) (identity.Subject, error) {
 	l.t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		s, err := l.try(p)
@@ -226,7 +226,7 @@ func refused(t *testing.T, err error, code app.Code, says string) {
 }
 
 func TestGoodAnswer(t *testing.T) {
-	s, err := func() (app.Subject, error) { l := newLiar(t); return l.try(l.provider()) }()
+	s, err := func() (identity.Subject, error) { l := newLiar(t); return l.try(l.provider()) }()
 	if err != nil || s.ID != "s1" || s.Name != "ada" || s.Email != "ada@acme.example" || len(s.Grants) != 1 || s.Grants[0].Role != app.RoleAdmin {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/plan"
 	"muster/portal/template"
@@ -284,7 +285,7 @@ func (p AmendPreview) fields() []Field {
 		add("overlay", string(b))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Parameters)) {
-		out = append(out, Field{template.ParameterField{Parameter: app.Parameter{Name: name}}.Field(), app.ParameterValueText(m.Parameters[name])})
+		out = append(out, Field{template.ParameterField{Parameter: app.Parameter{Name: name}}.Field(), apptemplate.ParameterValueText(m.Parameters[name])})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/portal/cluster"
 	"muster/portal/page"
 )
@@ -11,7 +12,7 @@ import (
 // RollBack is what a roll-back would do.
 type RollBack struct {
 	View    app.ClusterView
-	Preview app.RollBackPreview
+	Preview operation.RollBackPreview
 	Notice  string
 }
 

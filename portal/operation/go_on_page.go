@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/portal/page"
 )
 
@@ -12,7 +13,7 @@ import (
 type GoOn struct {
 	Now     time.Time
 	View    app.ClusterView
-	Preview app.GoOnPreview
+	Preview operation.GoOnPreview
 	Notice  string
 }
 
@@ -20,7 +21,7 @@ type GoOn struct {
 const lostShown = 8
 
 // Lost are the first of the machines that did not come.
-func (g GoOn) Lost() []app.LostMachine {
+func (g GoOn) Lost() []operation.LostMachine {
 	return g.Preview.GivesBack[:min(len(g.Preview.GivesBack), lostShown)]
 }
 

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/portal/page"
 )
 
 // List is the page of policies, in the order in which they are looked at.
 type List struct {
-	Policies []app.Policy
+	Policies []policy.Policy
 	Zone     string
 	Edit     bool // the reader may change them
 	Zoned    page.Complaint
@@ -22,10 +23,10 @@ type Edit struct {
 	Edit     bool // the reader may change it
 	Name     string
 	Form     Form
-	Versions []app.Policy
-	Words    []app.PolicyWord
+	Versions []policy.Policy
+	Words    []policy.PolicyWord
 	Errors   map[string]page.Complaint
-	Trial    *app.Trial
+	Trial    *policy.Trial
 	Now      time.Time
 }
 
@@ -41,7 +42,7 @@ type Form struct {
 }
 
 // NewForm fills the form in with a policy.
-func NewForm(p app.Policy) Form {
+func NewForm(p policy.Policy) Form {
 	f := Form{Name: p.Name, About: p.About, Order: strconv.Itoa(p.Order), When: p.When, Effect: string(p.Effect), Reason: p.Reason, LeaseCap: p.LeaseCap,
 		Version: strconv.Itoa(p.Version), Enabled: p.Enabled, Count: "1"}
 	if a := p.Approval; a != nil {
@@ -79,17 +80,17 @@ var Effects = []page.Choice{
 }
 
 // policyLine says what a policy does, in a line.
-func policyLine(p app.Policy) string {
+func policyLine(p policy.Policy) string {
 	switch p.Effect {
-	case app.PolicyApprove:
+	case policy.PolicyApprove:
 		if p.Approval != nil {
 			return "wants " + app.Need{Approval: *p.Approval}.Words()
 		}
-	case app.PolicyRewrite:
+	case policy.PolicyRewrite:
 		return "caps the lease at " + p.LeaseCap
-	case app.PolicyRefuse:
+	case policy.PolicyRefuse:
 		return "refuses: " + p.Reason
-	case app.PolicyAllow:
+	case policy.PolicyAllow:
 		return "allows; nothing after it is looked at"
 	}
 	return string(p.Effect)

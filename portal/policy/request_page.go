@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/plan"
 )
@@ -176,13 +177,13 @@ func (s RequestShow) High() bool {
 // effectWords says what a policy did.
 func effectWords(e app.PolicyEffect) string {
 	switch e {
-	case app.PolicyAllow:
+	case policy.PolicyAllow:
 		return "allows"
-	case app.PolicyRefuse:
+	case policy.PolicyRefuse:
 		return "refuses"
-	case app.PolicyRewrite:
+	case policy.PolicyRewrite:
 		return "changes"
-	case app.PolicyApprove:
+	case policy.PolicyApprove:
 		return "wants approval"
 	}
 	return string(e)
@@ -190,11 +191,11 @@ func effectWords(e app.PolicyEffect) string {
 
 func effectMark(e app.PolicyEffect) string {
 	switch e {
-	case app.PolicyAllow:
+	case policy.PolicyAllow:
 		return "succeeded"
-	case app.PolicyRefuse:
+	case policy.PolicyRefuse:
 		return "failed"
-	case app.PolicyApprove:
+	case policy.PolicyApprove:
 		return "waiting"
 	}
 	return "queued"

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/portal/page"
 )
 
 // List is the page of quotas.
 type List struct {
 	Now       time.Time
-	Quotas    []app.QuotaUse
+	Quotas    []policy.QuotaUse
 	Form      Form
 	May       bool // the actor may set those of groups and users
 	MayTenant bool // and that of the tenant
@@ -35,8 +36,8 @@ type Bar struct {
 }
 
 // Bars are the limits of a quota.
-func (l List) Bars(q app.QuotaUse) (bars []Bar) {
-	for _, m := range app.Measures {
+func (l List) Bars(q policy.QuotaUse) (bars []Bar) {
+	for _, m := range policy.Measures {
 		if limit, is := q.Limits.Of(m); is {
 			bars = append(bars, Bar{m, q.Used.Of(m), limit})
 		}
@@ -84,7 +85,7 @@ func Amount(x float64) string {
 }
 
 // Title says whose quota it is.
-func Title(q app.Quota) string {
+func Title(q policy.Quota) string {
 	switch q.Scope {
 	case app.QuotaTenant:
 		return "The whole tenant"
@@ -111,7 +112,7 @@ func quotaScopeWords(s app.QuotaScope) string {
 	return map[app.QuotaScope]string{app.QuotaTenant: "the whole tenant", app.QuotaGroup: "a group", app.QuotaEachUser: "each user", app.QuotaUser: "a user"}[s]
 }
 
-func quotaLink(q app.Quota) string {
+func quotaLink(q policy.Quota) string {
 	return "/admin/quotas?" + url.Values{"scope": {string(q.Scope)}, "name": {q.Name}}.Encode() + "#set"
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/usage"
 	"muster/portal/page"
 )
 
@@ -23,7 +24,7 @@ type UsageRange struct{ Name, Words string }
 var UsageRanges = []UsageRange{{ThisMonth, "This month"}, {LastMonth, "Last month"}, {LastDays, "Last 7 days"}}
 
 // UsageChoices are what costs can be stacked by with a link; the form has more.
-var UsageChoices = []app.UsageBy{app.UsageByTemplate, app.UsageByProvider, app.UsageByUser}
+var UsageChoices = []usage.UsageBy{usage.UsageByTemplate, usage.UsageByProvider, usage.UsageByUser}
 
 // MonthDay is a day of the month: what it has cost or will cost, and the month with it.
 type MonthDay struct {
@@ -35,20 +36,20 @@ type MonthDay struct {
 }
 
 // monthDays lays a month out: what was spent on each day, and what is to come.
-func monthDays(lines, ahead []app.UsageLine, now time.Time) (days []MonthDay) {
+func monthDays(lines, ahead []usage.UsageLine, now time.Time) (days []MonthDay) {
 	month := app.MonthOf(now)
 	at := map[time.Time]int{}
-	for d := month.Start; d.Before(month.End); d = app.UsageDay.Next(d) {
+	for d := month.Start; d.Before(month.End); d = usage.UsageDay.Next(d) {
 		at[d] = len(days)
 		days = append(days, MonthDay{Start: d})
 	}
 	for _, l := range lines {
-		if i, in := at[app.UsageDay.Start(l.Start)]; in {
+		if i, in := at[usage.UsageDay.Start(l.Start)]; in {
 			days[i].Cost += l.Cost
 		}
 	}
 	for _, l := range ahead {
-		if i, in := at[app.UsageDay.Start(l.Start)]; in {
+		if i, in := at[usage.UsageDay.Start(l.Start)]; in {
 			days[i].Ahead += l.Cost
 		}
 	}
@@ -79,7 +80,7 @@ type MonthLine struct {
 
 // Month draws it; nil where there is nothing to come to be told of, or days are not what is shown.
 func (u Usage) Month() *Month {
-	if u.Ahead == nil || u.Usage.Step != app.UsageDay {
+	if u.Ahead == nil || u.Usage.Step != usage.UsageDay {
 		return nil
 	}
 	now := u.Ahead.From
@@ -97,7 +98,7 @@ func (u Usage) Month() *Month {
 	m.Now, m.Top = x(now), page.Amount2(top)
 	before := 0.0
 	for _, d := range m.Days {
-		end := app.UsageDay.Next(d.Start)
+		end := usage.UsageDay.Next(d.Start)
 		from, until := d.Start, end
 		if d.Start.Before(now) {
 			if until.After(now) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/usage"
 	"muster/portal/page"
 )
 
@@ -16,16 +17,16 @@ import (
 type Usage struct {
 	Now       time.Time
 	Actor     app.Actor
-	Usage     app.Usage
+	Usage     usage.Usage
 	From, To  string // as they were typed
-	By        app.UsageBy
-	Step      app.UsageStep
+	By        usage.UsageBy
+	Step      usage.UsageStep
 	All       bool // of all tenants
 	MayAll    bool
-	Everybody bool            // the actor sees what others use
-	Range     string          // of UsageRanges, "" for another
-	Ahead     *app.UsageAhead // what is to come this month; nil where that is not told
-	Later     bool            // there is so much to add up that it is fetched when the rest of the page stands
+	Everybody bool              // the actor sees what others use
+	Range     string            // of UsageRanges, "" for another
+	Ahead     *usage.UsageAhead // what is to come this month; nil where that is not told
+	Later     bool              // there is so much to add up that it is fetched when the rest of the page stands
 	Error     page.Complaint
 	ErrorAt   string // the field that it is about
 }
@@ -47,7 +48,7 @@ func (u Usage) Sentence() string {
 }
 
 func dayWords(t time.Time) string {
-	if t.Equal(app.UsageDay.Start(t)) {
+	if t.Equal(usage.UsageDay.Start(t)) {
 		return t.Format("2 Jan 2006")
 	}
 	return t.Format("2 Jan 2006 15:04")
@@ -107,7 +108,7 @@ type ChartPart struct {
 const ChartHeight = 160
 
 // NewChart draws one measure of usage, and over it what is to come, which may be nil.
-func (u Usage) NewChart(measure func(app.UsageSum) float64, ahead []app.UsageLine) Chart {
+func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.UsageLine) Chart {
 	totals := map[string]float64{}
 	for _, l := range u.Usage.Lines {
 		totals[l.Key] += measure(l.UsageSum)
@@ -185,7 +186,7 @@ func sumOf(parts map[int]float64) (sum float64) {
 
 // parts are all parts of the time, also those in which nothing was used.
 func (u Usage) parts() (starts []time.Time) {
-	if u.Usage.Step == app.UsageWhole || u.Usage.Step == "" {
+	if u.Usage.Step == usage.UsageWhole || u.Usage.Step == "" {
 		return []time.Time{u.Usage.From}
 	}
 	for at := u.Usage.Step.Start(u.Usage.From); at.Before(u.Usage.To); at = u.Usage.Step.Next(at) {
@@ -197,13 +198,13 @@ func (u Usage) parts() (starts []time.Time) {
 // PartWords names a part of the time.
 func (u Usage) PartWords(start time.Time) string {
 	switch u.Usage.Step {
-	case app.UsageHour:
+	case usage.UsageHour:
 		return start.UTC().Format("2 Jan 15:04")
-	case app.UsageDay:
+	case usage.UsageDay:
 		return start.UTC().Format("Mon 2 Jan")
-	case app.UsageWeek:
+	case usage.UsageWeek:
 		return "week of " + start.UTC().Format("2 Jan 2006")
-	case app.UsageMonth:
+	case usage.UsageMonth:
 		return start.UTC().Format("January 2006")
 	}
 	return "the whole time"
@@ -213,18 +214,18 @@ func (u Usage) PartWords(start time.Time) string {
 const mostRows = 500
 
 // Rows are the lines of the table, the latest first.
-func (u Usage) Rows() []app.UsageLine {
+func (u Usage) Rows() []usage.UsageLine {
 	rows := slices.Clone(u.Usage.Lines)
-	slices.SortStableFunc(rows, func(a, b app.UsageLine) int { return b.Start.Compare(a.Start) })
+	slices.SortStableFunc(rows, func(a, b usage.UsageLine) int { return b.Start.Compare(a.Start) })
 	return rows[:min(len(rows), mostRows)]
 }
 
 // More is how many lines there was no room for.
 func (u Usage) More() int { return max(len(u.Usage.Lines)-mostRows, 0) }
 
-func keyWords(by app.UsageBy, key string) string {
+func keyWords(by usage.UsageBy, key string) string {
 	switch {
-	case by == app.UsageByNothing || by == "":
+	case by == usage.UsageByNothing || by == "":
 		return "all"
 	case key == "":
 		return "not known"
@@ -243,23 +244,23 @@ func sortedKeys(m map[string]float64) []string {
 }
 
 // UsageByWords names what usage is added up by.
-func UsageByWords(b app.UsageBy) string {
+func UsageByWords(b usage.UsageBy) string {
 	switch b {
-	case app.UsageByNothing:
+	case usage.UsageByNothing:
 		return "nothing"
-	case app.UsageByUser:
+	case usage.UsageByUser:
 		return "owner"
 	}
 	return string(b)
 }
 
 // UsageStepWords names a step.
-func UsageStepWords(s app.UsageStep) string {
-	if s == app.UsageWhole {
+func UsageStepWords(s usage.UsageStep) string {
+	if s == usage.UsageWhole {
 		return "the whole time"
 	}
 	return string(s)
 }
 
-func usageCost(s app.UsageSum) float64  { return s.Cost }
-func usageNodes(s app.UsageSum) float64 { return s.NodeHours }
+func usageCost(s usage.UsageSum) float64  { return s.Cost }
+func usageNodes(s usage.UsageSum) float64 { return s.NodeHours }

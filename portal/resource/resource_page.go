@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
+	"muster/app/resource"
 	"muster/portal/page"
 )
 
 // List is the page of a tenant's archives and files.
 type List struct {
 	Now       time.Time
-	Types     []app.ResourceTypes
-	Resources []app.ResourceInfo
-	Sync      app.ResourceSync // what the next sync would change
+	Types     []resource.ResourceTypes
+	Resources []resource.ResourceInfo
+	Sync      resource.ResourceSync // what the next sync would change
 	Search    string
 	Next      string // the address of the next page; "" for none
 	Form      Form
@@ -23,14 +23,14 @@ type List struct {
 // Show is the page of one resource.
 type Show struct {
 	Now      time.Time
-	Resource app.ResourceInfo
+	Resource resource.ResourceInfo
 	Form     Form
 }
 
 // Diff is the page of how two versions differ.
 type Diff struct {
-	Resource app.ResourceInfo
-	Diff     app.ResourceDiff
+	Resource resource.ResourceInfo
+	Diff     resource.ResourceDiff
 }
 
 // Form is what was typed for a new version.
@@ -50,28 +50,28 @@ func (f Form) Error(field string) page.Complaint {
 	return page.Complaint{}
 }
 
-func resourceAddress(id app.ResourceID, rest string) string {
+func resourceAddress(id resource.ResourceID, rest string) string {
 	return "/admin/resources/" + id.Path() + rest
 }
 
-func versionAddress(id app.ResourceID, number int64, rest string) string {
+func versionAddress(id resource.ResourceID, number int64, rest string) string {
 	return resourceAddress(id, "/versions/"+strconv.FormatInt(number, 10)+rest)
 }
 
-func resourceMark(s app.ResourceState) string {
+func resourceMark(s resource.ResourceState) string {
 	switch s {
-	case app.ResourceActive:
+	case resource.ResourceActive:
 		return "succeeded"
-	case app.ResourceStaged:
+	case resource.ResourceStaged:
 		return "ready"
-	case app.ResourceRecalled:
+	case resource.ResourceRecalled:
 		return "asked"
 	}
 	return "dropped"
 }
 
 // useMark is how a resource stands as a whole.
-func useMark(r app.ResourceInfo) (mark, word string) {
+func useMark(r resource.ResourceInfo) (mark, word string) {
 	switch {
 	case r.Staged > 0 && r.Active > 0:
 		return "ready", fmt.Sprintf("version %d, soon %d", r.Active, r.Staged)
@@ -85,7 +85,7 @@ func useMark(r app.ResourceInfo) (mark, word string) {
 	return "dropped", "not in use"
 }
 
-func switchWords(c app.ResourceSwitch) string {
+func switchWords(c resource.ResourceSwitch) string {
 	switch {
 	case c.From == 0:
 		return fmt.Sprintf("version %d comes into use", c.To)
@@ -95,7 +95,7 @@ func switchWords(c app.ResourceSwitch) string {
 	return fmt.Sprintf("version %d instead of %d", c.To, c.From)
 }
 
-func originWords(s app.ResourceSource) string {
+func originWords(s resource.ResourceSource) string {
 	switch {
 	case s.Git != "" && s.Folder != "":
 		return fmt.Sprintf("%s of %s at %s", s.Folder, s.Git, s.Ref)
@@ -119,7 +119,7 @@ func (s Show) before(number int64) int64 {
 	return 0
 }
 
-func changeWord(c app.ResourceChange) (mark, word string) {
+func changeWord(c resource.ResourceChange) (mark, word string) {
 	switch {
 	case c.Before == nil:
 		return "succeeded", "new"
@@ -129,14 +129,14 @@ func changeWord(c app.ResourceChange) (mark, word string) {
 	return "ready", "changed"
 }
 
-func fileWords(f *app.ResourceFile) string {
+func fileWords(f *resource.ResourceFile) string {
 	switch {
 	case f == nil:
 		return ""
 	case f.Link != "":
 		return "link to " + f.Link
 	}
-	return fmt.Sprintf("%s, mode %04o", app.Bytes(f.Size), f.Mode)
+	return fmt.Sprintf("%s, mode %04o", resource.Bytes(f.Size), f.Mode)
 }
 
-func kindWords(id app.ResourceID) string { return id.Type + " for " + id.Member }
+func kindWords(id resource.ResourceID) string { return id.Type + " for " + id.Member }

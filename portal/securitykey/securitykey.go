@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
-
 	"muster/app"
+	"muster/app/identity"
 )
 
 // wait is how long a person may take to answer.
@@ -45,10 +45,10 @@ func (a account) WebAuthnDisplayName() string { return a.name }
 func (a account) WebAuthnCredentials() []webauthn.Credential { return a.keys }
 
 // accountOf reads what is kept of an account's keys. One whose encryption key was lost is left out.
-func accountOf(tenant, user string, have []app.SecondFactor) (account, error) {
+func accountOf(tenant, user string, have []identity.SecondFactor) (account, error) {
 	a := account{tenant: tenant, name: user}
 	for _, f := range have {
-		if f.Kind != app.FactorKey || len(f.Secret) == 0 {
+		if f.Kind != identity.FactorKey || len(f.Secret) == 0 {
 			continue
 		}
 		var c webauthn.Credential
@@ -89,7 +89,7 @@ func party(origin string) (*webauthn.WebAuthn, error) {
 }
 
 // StartAdd returns what a browser is to ask a new key, and what FinishAdd needs of that.
-func (Keys) StartAdd(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error) {
+func (Keys) StartAdd(origin, tenant, user string, have []identity.SecondFactor) (options string, state []byte, err error) {
 	w, err := party(origin)
 	if err != nil {
 		return "", nil, err
@@ -139,7 +139,7 @@ func (Keys) FinishAdd(origin, tenant, user string, state, answer []byte) (record
 }
 
 // StartUse returns what a browser is to ask one of an account's keys, and what FinishUse needs of that.
-func (Keys) StartUse(origin, tenant, user string, have []app.SecondFactor) (options string, state []byte, err error) {
+func (Keys) StartUse(origin, tenant, user string, have []identity.SecondFactor) (options string, state []byte, err error) {
 	w, err := party(origin)
 	if err != nil {
 		return "", nil, err
@@ -156,18 +156,18 @@ func (Keys) StartUse(origin, tenant, user string, have []app.SecondFactor) (opti
 }
 
 // FinishUse checks the answer of one of an account's keys, and returns that key as it is to be kept from now on.
-func (Keys) FinishUse(origin, tenant, user string, have []app.SecondFactor, state, answer []byte) (app.SecondFactor, error) {
-	wrong := func(message string, err error) (app.SecondFactor, error) {
-		return app.SecondFactor{}, &app.Error{Code: app.EUnauthorized, Reason: "wrong_key", Field: "code", Message: message, Hint: "Try again, or enter a code.", Err: err}
+func (Keys) FinishUse(origin, tenant, user string, have []identity.SecondFactor, state, answer []byte) (identity.SecondFactor, error) {
+	wrong := func(message string, err error) (identity.SecondFactor, error) {
+		return identity.SecondFactor{}, &app.Error{Code: app.EUnauthorized, Reason: "wrong_key", Field: "code", Message: message, Hint: "Try again, or enter a code.", Err: err}
 	}
 	const refused = "The security key was not accepted."
 	w, err := party(origin)
 	if err != nil {
-		return app.SecondFactor{}, err
+		return identity.SecondFactor{}, err
 	}
 	a, err := accountOf(tenant, user, have)
 	if err != nil {
-		return app.SecondFactor{}, err
+		return identity.SecondFactor{}, err
 	}
 	var session webauthn.SessionData
 	if err := json.Unmarshal(state, &session); err != nil {
@@ -186,7 +186,7 @@ func (Keys) FinishUse(origin, tenant, user string, have []app.SecondFactor, stat
 	}
 	for _, f := range have {
 		var kept webauthn.Credential
-		if f.Kind != app.FactorKey || json.Unmarshal(f.Secret, &kept) != nil || string(kept.ID) != string(c.ID) {
+		if f.Kind != identity.FactorKey || json.Unmarshal(f.Secret, &kept) != nil || string(kept.ID) != string(c.ID) {
 			continue
 		}
 		f.Secret, err = json.Marshal(c)

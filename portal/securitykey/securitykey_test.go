@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 const here = "https://muster.example.org"
@@ -93,7 +94,7 @@ func (d *device) use(challenge, site, origin string) []byte {
 }
 
 // added is a key of ada's.
-func added(t *testing.T, d *device) app.SecondFactor {
+func added(t *testing.T, d *device) identity.SecondFactor {
 	t.Helper()
 	options, state, err := Keys{}.StartAdd(here, "default", "ada", nil)
 	if err != nil {
@@ -103,7 +104,7 @@ func added(t *testing.T, d *device) app.SecondFactor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return app.SecondFactor{ID: "k1", Kind: app.FactorKey, Secret: record}
+	return identity.SecondFactor{ID: "k1", Kind: identity.FactorKey, Secret: record}
 }
 
 func TestAnswersOfSecurityKeys(t *testing.T) {
@@ -128,13 +129,13 @@ func TestAnswersOfSecurityKeys(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDevice(t)
 			k := added(t, d)
-			options, state, err := Keys{}.StartUse(here, "default", "ada", []app.SecondFactor{k})
+			options, state, err := Keys{}.StartUse(here, "default", "ada", []identity.SecondFactor{k})
 			if err != nil {
 				t.Fatal(err)
 			}
 			ask, site, origin := challenge(t, options), "muster.example.org", here
 			c.change(d, &ask, &site, &origin)
-			got, err := Keys{}.FinishUse(here, "default", c.user, []app.SecondFactor{k}, state, d.use(ask, site, origin))
+			got, err := Keys{}.FinishUse(here, "default", c.user, []identity.SecondFactor{k}, state, d.use(ask, site, origin))
 			if c.right != (err == nil) || c.right && got.ID != "k1" {
 				t.Fatalf("%+v, %v", got, err)
 			}

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // Show is all about one template. View is nil where the catalog has it no more; Diff where there is nothing to compare.
 type Show struct {
 	Now      time.Time
 	Name     string
-	View     *app.TemplateView
-	Versions []app.TemplateVersion
-	Diff     *app.TemplateDiff
+	View     *catalog.TemplateView
+	Versions []catalog.TemplateVersion
+	Diff     *catalog.TemplateDiff
 }
 
 func templatePath(name string) string { return "/templates/" + url.PathEscape(name) }

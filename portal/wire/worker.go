@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // What workers, provisioners and the server say to each other over HTTP: JSON, in the words of Coordinator and Registry. An
@@ -198,7 +199,7 @@ type RoundMessage struct {
 
 // RoundAnswer is the answer; without a round, none came in time.
 type RoundAnswer struct {
-	Round *app.HealthRound `json:"round,omitempty"`
+	Round *execution.HealthRound `json:"round,omitempty"`
 }
 
 // RoundEndMessage tells what a round has found. Its answer is empty.

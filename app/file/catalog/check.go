@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/resource"
 )
 
 // checker looks at the entries of all sources together: does everything that is named exist, and can it work?
@@ -24,7 +26,7 @@ type checker struct {
 	onHost  map[string]bool // types of providers whose machines are on Muster's own hosts
 	// Of a tenant's catalog: the installation's, what the families say of themselves, and the flavors that there are; see own_machine.go.
 	installation *app.Catalog
-	families     app.Families
+	families     catalog.Families
 	flavors      map[flavorKey]app.Flavor
 }
 
@@ -287,7 +289,7 @@ func (c *checker) optional(e *entry, name string, path ...any) {
 func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
 	c.person(e, action.Person, "actions", string(a), "person")
 	for i, r := range action.Resources {
-		if _, err := app.ParseResourceRef(r.String()); err != nil {
+		if _, err := resource.ParseResourceRef(r.String()); err != nil {
 			c.refused(e, rule(e), []any{"actions", string(a), "resources", i}, err)
 			return
 		}

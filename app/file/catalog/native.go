@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/resource"
 )
 
 // The structs of Muster's own form. Their tags are all that the decoder and the schema know: yaml is the key, need
@@ -272,7 +272,7 @@ func (s *serviceDoc) service(e *entry) *app.Service {
 // refs reads references to resources. What is none keeps its whole text as a name, for the check to complain about.
 func refs(texts []string) (out []app.ResourceRef) {
 	for _, text := range texts {
-		r, err := app.ParseResourceRef(text)
+		r, err := resource.ParseResourceRef(text)
 		if err != nil {
 			r = app.ResourceRef{Name: text}
 		}

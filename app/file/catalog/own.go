@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // onlySecret is a setting that is a reference and nothing else.
@@ -70,7 +71,7 @@ func (c *checker) ownSettings(e *entry, p *app.ProviderSpec) map[string]bool {
 		path, value := []any{"settings", name}, p.Settings[name]
 		walk(value, path)
 		if s, ok := value.(string); c.secret[p.Type+"."+name] && value != nil && value != "" && !(ok && (onlySecret.MatchString(s) || strings.Contains(s, "${env:"))) {
-			c.report(e, SeverityError, path, "keep it with `muster secret set "+app.ProviderSecretName(e.name, name)+"`, and write ${secret:"+app.ProviderSecretName(e.name, name)+"}",
+			c.report(e, SeverityError, path, "keep it with `muster secret set "+catalog.ProviderSecretName(e.name, name)+"`, and write ${secret:"+catalog.ProviderSecretName(e.name, name)+"}",
 				"%s is secret, so it cannot stand here itself", e.spell(path))
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	appcatalog "muster/app/catalog"
 )
 
 // Reader reads the installation's catalog once and keeps it as it was read, so that what it costs to lay a tenant's own entries over it
 // grows with these. It may be used by many goroutines.
 type Reader struct {
 	options  Options
-	families app.Families
+	families appcatalog.Families
 	secret   map[string]bool // settings that are secret, as TYPE.NAME
 	hosts    map[string]bool
 
@@ -27,7 +27,7 @@ type Reader struct {
 	texts texts
 }
 
-var _ app.CatalogReader = (*Reader)(nil)
+var _ appcatalog.CatalogReader = (*Reader)(nil)
 
 // base is the installation's catalog as it was read.
 type base struct {
@@ -41,7 +41,7 @@ type base struct {
 const keptBases = 2
 
 // NewReader gives a reader that checks by the same options as Load, and by what the families say of themselves.
-func NewReader(o Options, f app.Families) *Reader {
+func NewReader(o Options, f appcatalog.Families) *Reader {
 	r := &Reader{options: o, families: f, secret: map[string]bool{}, hosts: map[string]bool{}}
 	for _, d := range f.Providers {
 		r.hosts[d.Name] = d.Host
@@ -56,7 +56,7 @@ func NewReader(o Options, f app.Families) *Reader {
 }
 
 // Families implements app.CatalogReader.
-func (r *Reader) Families() app.Families { return r.families }
+func (r *Reader) Families() appcatalog.Families { return r.families }
 
 // Load is the package's Load. The reader remembers how what it gives was written.
 func (r *Reader) Load(dirs ...string) (*app.Catalog, error) {
@@ -190,7 +190,7 @@ func (r *Reader) base(c *app.Catalog) *base {
 func ownFile(k app.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
 
 // Read implements app.CatalogReader.
-func (r *Reader) Read(installation *app.Catalog, tenant string, own []app.CatalogText) (*app.Catalog, []app.CatalogProblem) {
+func (r *Reader) Read(installation *app.Catalog, tenant string, own []appcatalog.CatalogText) (*app.Catalog, []appcatalog.CatalogProblem) {
 	if len(own) == 0 {
 		return installation, nil
 	}
@@ -271,7 +271,7 @@ func copied[T any](m map[string]T) map[string]T {
 }
 
 // entry reads an own entry. One that cannot be read is broken, and hides the installation's of the same name all the same.
-func (r *Reader) entry(out *reporter, tenant string, t app.CatalogText) *entry {
+func (r *Reader) entry(out *reporter, tenant string, t appcatalog.CatalogText) *entry {
 	p := r.texts.read(t)
 	for _, problem := range p.problems {
 		out.add(problem)
@@ -328,7 +328,7 @@ type readText struct {
 // keptTexts is how many bytes of texts are remembered, twice: what was not asked for while so many others were is forgotten.
 const keptTexts = 4 << 20
 
-func (m *texts) read(t app.CatalogText) readText {
+func (m *texts) read(t appcatalog.CatalogText) readText {
 	k := textKey{t.CatalogKey, sha256.Sum256([]byte(t.Text))}
 	m.mu.Lock()
 	p, ok := m.now[k]
@@ -356,7 +356,7 @@ func (m *texts) keep(k textKey, p readText, size int) {
 }
 
 // readOwn reads the text of one own entry.
-func readOwn(t app.CatalogText) readText {
+func readOwn(t appcatalog.CatalogText) readText {
 	out := &reporter{}
 	file := ownFile(t.CatalogKey)
 	p := parseNative(out, file, []byte(t.Text))
@@ -377,8 +377,8 @@ func readOwn(t app.CatalogText) readText {
 }
 
 // problems gives those that concern the tenant. What is wrong with the installation's entries because of own ones keeps nobody from saving.
-func (r *Reader) problems(out *reporter, entries map[key]*entry) []app.CatalogProblem {
-	list := []app.CatalogProblem{}
+func (r *Reader) problems(out *reporter, entries map[key]*entry) []appcatalog.CatalogProblem {
+	list := []appcatalog.CatalogProblem{}
 	for _, p := range out.sorted() {
 		k := key{kind(p.Kind), p.Name}
 		q := appProblem(p)
@@ -388,16 +388,16 @@ func (r *Reader) problems(out *reporter, entries map[key]*entry) []app.CatalogPr
 		}
 		list = append(list, q)
 	}
-	slices.SortStableFunc(list, func(x, y app.CatalogProblem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
+	slices.SortStableFunc(list, func(x, y appcatalog.CatalogProblem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
 	return list
 }
 
 // appProblem says it in app's words: the entry is not named in the message once more.
-func appProblem(p Problem) app.CatalogProblem {
+func appProblem(p Problem) appcatalog.CatalogProblem {
 	message := p.Message
 	if p.Name != "" {
 		message = strings.TrimPrefix(message, key{kind(p.Kind), p.Name}.String()+": ")
 	}
-	return app.CatalogProblem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
+	return appcatalog.CatalogProblem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
 		CatalogKey: app.CatalogKey{Kind: p.Kind, Name: p.Name}}
 }

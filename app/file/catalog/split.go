@@ -8,21 +8,21 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // Split implements app.CatalogReader.
-func (r *Reader) Split(files []app.CatalogFile) ([]app.CatalogText, []app.CatalogProblem) {
-	s := &splitter{reader: r, out: &reporter{}, first: map[app.CatalogKey]app.CatalogText{}}
+func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []catalog.CatalogProblem) {
+	s := &splitter{reader: r, out: &reporter{}, first: map[app.CatalogKey]catalog.CatalogText{}}
 	for _, f := range files {
 		s.file(f)
-		if len(s.list) > app.MaxCatalogEntries {
-			s.out.add(Problem{Origin: app.Origin{File: f.Name}, Severity: SeverityError, Message: fmt.Sprintf("there are more than %d entries", app.MaxCatalogEntries)})
+		if len(s.list) > catalog.MaxCatalogEntries {
+			s.out.add(Problem{Origin: app.Origin{File: f.Name}, Severity: SeverityError, Message: fmt.Sprintf("there are more than %d entries", catalog.MaxCatalogEntries)})
 			break
 		}
 	}
-	problems := []app.CatalogProblem{}
+	problems := []catalog.CatalogProblem{}
 	for _, p := range s.out.sorted() {
 		problems = append(problems, appProblem(p))
 	}
@@ -32,15 +32,15 @@ func (r *Reader) Split(files []app.CatalogFile) ([]app.CatalogText, []app.Catalo
 type splitter struct {
 	reader *Reader
 	out    *reporter
-	list   []app.CatalogText
-	first  map[app.CatalogKey]app.CatalogText
+	list   []catalog.CatalogText
+	first  map[app.CatalogKey]catalog.CatalogText
 }
 
 func (s *splitter) problem(file string, line int, hint, format string, args ...any) {
 	s.out.add(Problem{Origin: app.Origin{File: file, Line: line}, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (s *splitter) file(f app.CatalogFile) {
+func (s *splitter) file(f catalog.CatalogFile) {
 	if strings.EqualFold(path.Ext(f.Name), ".json") {
 		folder := path.Base(path.Dir(path.Clean("/" + strings.ReplaceAll(f.Name, `\`, "/"))))
 		if k := cooprFolders[folder]; k != "" {
@@ -85,11 +85,11 @@ func (s *splitter) cooprEntry(e *entry) {
 		}
 		doc = templateDocOf(v)
 	}
-	s.add(app.CatalogText{CatalogKey: app.CatalogKey{Kind: string(e.kind), Name: e.name}, File: e.file, Line: -1, Text: text(doc), Coopr: true}, e.node.Line)
+	s.add(catalog.CatalogText{CatalogKey: app.CatalogKey{Kind: string(e.kind), Name: e.name}, File: e.file, Line: -1, Text: text(doc), Coopr: true}, e.node.Line)
 }
 
 // export takes what Coopr exports as a whole: an object with a list for each of its folders. False where it is something else.
-func (s *splitter) export(f app.CatalogFile) bool {
+func (s *splitter) export(f catalog.CatalogFile) bool {
 	n, err := jsonNode([]byte(f.Text))
 	if err != nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return false // what is wrong with it is told where it is read as our own
@@ -123,7 +123,7 @@ func (s *splitter) export(f app.CatalogFile) bool {
 }
 
 // native takes a file of our own form apart into its documents. Each keeps the comments that stand around it.
-func (s *splitter) native(f app.CatalogFile) {
+func (s *splitter) native(f catalog.CatalogFile) {
 	for _, c := range chunks(strings.TrimPrefix(f.Text, "\ufeff")) {
 		var doc yaml.Node
 		dec := yaml.NewDecoder(strings.NewReader(c.text))
@@ -131,7 +131,7 @@ func (s *splitter) native(f app.CatalogFile) {
 		if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || follow(doc.Content[0]).ShortTag() == "!!null") {
 			continue // only comments
 		}
-		t := app.CatalogText{File: f.Name, Line: c.line, Text: c.text}
+		t := catalog.CatalogText{File: f.Name, Line: c.line, Text: c.text}
 		var k, n *yaml.Node
 		if err == nil {
 			_, k = child(doc.Content[0], "kind")
@@ -157,9 +157,9 @@ func (s *splitter) native(f app.CatalogFile) {
 	}
 }
 
-func (s *splitter) add(t app.CatalogText, line int) {
-	if len(t.Text) > app.MaxCatalogText {
-		s.problem(t.File, line, "", "%s has more than %d KiB", key{kind(t.Kind), t.Name}, app.MaxCatalogText>>10)
+func (s *splitter) add(t catalog.CatalogText, line int) {
+	if len(t.Text) > catalog.MaxCatalogText {
+		s.problem(t.File, line, "", "%s has more than %d KiB", key{kind(t.Kind), t.Name}, catalog.MaxCatalogText>>10)
 		return
 	}
 	if first, twice := s.first[t.CatalogKey]; twice {

@@ -7,17 +7,17 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // Texts reads and changes the text of one entry, for forms.
 type Texts struct{}
 
-var _ app.CatalogTexts = Texts{}
+var _ catalog.CatalogTexts = Texts{}
 
 // Tree carries out app.CatalogTexts.
-func (Texts) Tree(text string) (*app.CatalogNode, error) {
+func (Texts) Tree(text string) (*catalog.CatalogNode, error) {
 	root, err := oneDocument(text)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (Texts) Tree(text string) (*app.CatalogNode, error) {
 }
 
 // Set carries out app.CatalogTexts.
-func (Texts) Set(text string, sets ...app.CatalogSet) (string, error) {
+func (Texts) Set(text string, sets ...catalog.CatalogSet) (string, error) {
 	for _, s := range sets {
 		if len(s.Path) == 0 || len(s.Path) > maxDepth {
 			return "", app.Errorf(app.EInvalid, "There is no such place in the text.")
@@ -79,8 +79,8 @@ func unreadable(err error) error {
 }
 
 // treeOf gives the app's word for a node. Aliases are not followed, so that a small text stays a small tree.
-func treeOf(n *yaml.Node, line int) *app.CatalogNode {
-	out := &app.CatalogNode{Line: line}
+func treeOf(n *yaml.Node, line int) *catalog.CatalogNode {
+	out := &catalog.CatalogNode{Line: line}
 	switch n.Kind {
 	case yaml.MappingNode:
 		out.Map = true
@@ -104,7 +104,7 @@ func treeOf(n *yaml.Node, line int) *app.CatalogNode {
 }
 
 // put changes the tree. It gives the path to what has become other: where parents were made, or were emptied, the highest of them.
-func put(root *yaml.Node, k kind, s app.CatalogSet) (touched []any, err error) {
+func put(root *yaml.Node, k kind, s catalog.CatalogSet) (touched []any, err error) {
 	n := root
 	for i, p := range s.Path {
 		last := i == len(s.Path)-1

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // setOne changes one value. Only the lines of what has become other are written anew; where that would not say the same, all of it is.
-func setOne(text string, s app.CatalogSet) (string, error) {
+func setOne(text string, s catalog.CatalogSet) (string, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	was, err := oneDocument(text)
 	if err != nil {
@@ -155,19 +155,19 @@ func same(a, b *yaml.Node) bool {
 }
 
 // Compare implements app.CatalogReader.
-func (*Reader) Compare(saved, text string) app.TextDifference {
+func (*Reader) Compare(saved, text string) catalog.TextDifference {
 	if saved == text {
-		return app.TextSame
+		return catalog.TextSame
 	}
 	a, errA := oneDocument(saved)
 	b, errB := oneDocument(text)
 	if errA != nil || errB != nil || !sameValues(a, b) {
-		return app.TextValues
+		return catalog.TextValues
 	}
 	if !slices.Equal(commentLines(a, nil), commentLines(b, nil)) {
-		return app.TextComments
+		return catalog.TextComments
 	}
-	return app.TextSame
+	return catalog.TextSame
 }
 
 // sameValues tells whether two nodes say the same where the order of keys doesn't matter. It does with anchors, since what an alias means depends

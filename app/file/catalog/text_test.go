@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/catalog"
+	"pgregory.net/rapid"
 )
 
 const written = `# The shop of the company.
@@ -36,12 +36,14 @@ links:
 - {label: First, url: "http://%ip.self%/"}
 `
 
-func set(value any, path ...any) app.CatalogSet { return app.CatalogSet{Path: path, Value: value} }
+func set(value any, path ...any) catalog.CatalogSet {
+	return catalog.CatalogSet{Path: path, Value: value}
+}
 
 func TestValuesAreSetWhereTheyStand(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		set        app.CatalogSet
+		set        catalog.CatalogSet
 		gone, come string // lines, all others stay as they are
 	}{
 		{"a value in a flow mapping", set(int64(9), "constraints", "size", "max"), "    size: {min: 1, max: 5}", "    size: {min: 1, max: 9}"},
@@ -102,7 +104,7 @@ func TestAnEmptyTextIsBegun(t *testing.T) {
 func TestWhatCannotBeSet(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		set  app.CatalogSet
+		set  catalog.CatalogSet
 		says string
 	}{
 		{"kind: [", set("x", "name"), "cannot be read"},
@@ -123,7 +125,7 @@ func TestWhatCannotBeSet(t *testing.T) {
 }
 
 // leaves lists the paths of all plain values.
-func leaves(n *app.CatalogNode, at []any) (out [][]any) {
+func leaves(n *catalog.CatalogNode, at []any) (out [][]any) {
 	if !n.Map && !n.List {
 		return [][]any{at}
 	}

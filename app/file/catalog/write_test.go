@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // asText gives all that an entry says, with a provider's settings.
@@ -72,7 +72,7 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 			continue
 		}
 		report := Lint(Options{}, dir)
-		r := NewReader(Options{}, app.Families{})
+		r := NewReader(Options{}, catalog.Families{})
 		keys := keysOfCatalog(report.Catalog)
 		if len(keys) < 4 {
 			t.Errorf("%s has only %d entries", dir, len(keys))
@@ -125,7 +125,7 @@ func TestPlacesBeginAtTheCatalog(t *testing.T) {
 		"one directory": {[]Source{{Name: "/srv/a/", FS: base}}, "web/web.yaml:7"},
 		"one of two":    {[]Source{{Name: "/srv/a", FS: base}, {Name: "/srv/b", FS: more}}, "a/web/web.yaml:7"},
 	} {
-		got, err := NewReader(Options{}, app.Families{}).LoadFS(c.sources...)
+		got, err := NewReader(Options{}, catalog.Families{}).LoadFS(c.sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestPlacesBeginAtTheCatalog(t *testing.T) {
 
 // A text that is laid out otherwise says the same, of all entries that there are: so nothing is lost where it isn't saved.
 func TestTextsThatDifferOnlyInLayout(t *testing.T) {
-	r := NewReader(Options{}, app.Families{})
+	r := NewReader(Options{}, catalog.Families{})
 	var turn func(n *yaml.Node)
 	turn = func(n *yaml.Node) {
 		n.Style &^= yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.FlowStyle
@@ -156,13 +156,13 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 	}
 	tried := 0
 	for _, dir := range []string{"../../../examples/catalog", "testdata/good"} {
-		var files []app.CatalogFile
+		var files []catalog.CatalogFile
 		if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
 			b, err := os.ReadFile(path)
-			files = append(files, app.CatalogFile{Name: path, Text: string(b)})
+			files = append(files, catalog.CatalogFile{Name: path, Text: string(b)})
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -181,13 +181,13 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 			if turned[i].Text, err = encoded(root); err != nil {
 				t.Fatal(err)
 			}
-			if d := r.Compare(x.Text, turned[i].Text); d != app.TextSame {
+			if d := r.Compare(x.Text, turned[i].Text); d != catalog.TextSame {
 				t.Errorf("%s: difference %d between\n%s\nand\n%s", x.CatalogKey, d, x.Text, turned[i].Text)
 			}
-			if d := r.Compare(x.Text, x.Text+"# more\n"); d != app.TextComments {
+			if d := r.Compare(x.Text, x.Text+"# more\n"); d != catalog.TextComments {
 				t.Errorf("%s: difference %d by a comment", x.CatalogKey, d)
 			}
-			if d := r.Compare(x.Text, x.Text+"more: x\n"); d != app.TextValues {
+			if d := r.Compare(x.Text, x.Text+"more: x\n"); d != catalog.TextValues {
 				t.Errorf("%s: difference %d by a value", x.CatalogKey, d)
 			}
 			tried++
@@ -206,23 +206,23 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 }
 
 func TestWhatTellsTextsApart(t *testing.T) {
-	r := NewReader(Options{}, app.Families{})
+	r := NewReader(Options{}, catalog.Families{})
 	for name, c := range map[string]struct {
 		was, is string
-		want    app.TextDifference
+		want    catalog.TextDifference
 	}{
-		"line ends of a browser": {"a: 1\nb: |\n  x\n  y\n", "a: 1\r\nb: |\r\n  x\r\n  y\r\n", app.TextSame},
-		"quotes":                 {"a: 'x'\n", "a: \"x\"\n", app.TextSame},
-		"a number as text":       {"a: 1\n", "a: '1'\n", app.TextValues},
-		"the order of a list":    {"a: [1, 2]\n", "a: [2, 1]\n", app.TextValues},
-		"a key less":             {"a: 1\nb: 2\n", "a: 1\n", app.TextValues},
-		"a comment of a script":  {"a: |\n  # x\n  y\n", "a: |\n  # z\n  y\n", app.TextValues},
-		"a comment":              {"a: 1 # x\n", "a: 1 # z\n", app.TextComments},
-		"a comment less":         {"# x\na: 1\n", "a: 1\n", app.TextComments},
-		"a comment that moves":   {"# x\na: 1\nb: 2\n", "b: 2\n# x\na: 1\n", app.TextSame},
-		"anchors":                {"a: &x 1\nb: *x\n", "b: 1\na: &x 1\n", app.TextValues},
-		"repeated keys":          {"a: 1\na: 1\n", "a: 1\nb: 1\n", app.TextValues},
-		"what can't be read":     {"a: [\n", "a: [ \n", app.TextValues},
+		"line ends of a browser": {"a: 1\nb: |\n  x\n  y\n", "a: 1\r\nb: |\r\n  x\r\n  y\r\n", catalog.TextSame},
+		"quotes":                 {"a: 'x'\n", "a: \"x\"\n", catalog.TextSame},
+		"a number as text":       {"a: 1\n", "a: '1'\n", catalog.TextValues},
+		"the order of a list":    {"a: [1, 2]\n", "a: [2, 1]\n", catalog.TextValues},
+		"a key less":             {"a: 1\nb: 2\n", "a: 1\n", catalog.TextValues},
+		"a comment of a script":  {"a: |\n  # x\n  y\n", "a: |\n  # z\n  y\n", catalog.TextValues},
+		"a comment":              {"a: 1 # x\n", "a: 1 # z\n", catalog.TextComments},
+		"a comment less":         {"# x\na: 1\n", "a: 1\n", catalog.TextComments},
+		"a comment that moves":   {"# x\na: 1\nb: 2\n", "b: 2\n# x\na: 1\n", catalog.TextSame},
+		"anchors":                {"a: &x 1\nb: *x\n", "b: 1\na: &x 1\n", catalog.TextValues},
+		"repeated keys":          {"a: 1\na: 1\n", "a: 1\nb: 1\n", catalog.TextValues},
+		"what can't be read":     {"a: [\n", "a: [ \n", catalog.TextValues},
 	} {
 		if got := r.Compare(c.was, c.is); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

@@ -12,13 +12,13 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/file/yamlfile"
 )
 
 // YAML writes a spec as a file for people: what it does not say stands in comments.
-func YAML(e app.SpecExport) ([]byte, error) {
+func YAML(e cluster.SpecExport) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What to ask for to get a cluster like %s: muster cluster create -f FILE\n", oneLine(e.Spec.Name))
 	for _, g := range e.Groups {
@@ -81,8 +81,8 @@ const mostSpec = 1 << 20
 
 // Parse reads a spec in YAML or JSON. EInvalid tells all mistakes, each with its line and column; file is what the file is called there, ""
 // where it has no name. Values are taken as they are written: no key may come twice, and anchors aren't supported.
-func Parse(file string, text []byte) (app.ClusterSpec, error) {
-	var s app.ClusterSpec
+func Parse(file string, text []byte) (cluster.ClusterSpec, error) {
+	var s cluster.ClusterSpec
 	if len(text) > mostSpec {
 		return s, &app.Error{Code: app.ETooLarge, Field: "spec", Message: "The spec is longer than 1 MiB."}
 	}
@@ -101,7 +101,7 @@ func Parse(file string, text []byte) (app.ClusterSpec, error) {
 }
 
 // check finds what is wrong in values that could be read. What only the template and the catalog know is found when it's asked for.
-func check(f *yamlfile.File, s app.ClusterSpec) {
+func check(f *yamlfile.File, s cluster.ClusterSpec) {
 	wrong := func(key, message, hint string) {
 		at := f.Places[key]
 		f.Wrong(at.Line, at.Column, key, message, hint)

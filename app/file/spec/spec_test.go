@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/cluster"
+	"pgregory.net/rapid"
 )
 
 func TestSpecIsWrittenForPeople(t *testing.T) {
-	e := app.SpecExport{Spec: app.ClusterSpec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
+	e := cluster.SpecExport{Spec: cluster.ClusterSpec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
 		Config: map[string]any{"db": map[string]any{"password": "${secret:DB}"}, "nginx": map[string]any{"port": 80.0, "since": "2026-01-01"}}, Parameters: map[string]any{"flavour": "yes"}},
 		Groups: []app.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, LeftOut: []string{"config.db.url"}}
 	text, err := YAML(e)
@@ -57,13 +57,13 @@ parameters:
 func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "~", "1", "0x1", "1e3", ".inf", "2026-01-01", "a: b", "# x", "- x", "<<", "é ü", "a\nb\n", "\tx"}))
-		s := app.ClusterSpec{Name: rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[A-Za-z][A-Za-z0-9_.-]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "n", "e1"})).Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
+		s := cluster.ClusterSpec{Name: rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[A-Za-z][A-Za-z0-9_.-]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "n", "e1"})).Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
 			Services: rapid.SliceOfN(text, 0, 4).Draw(t, "services")}
 		s.Config = map[string]any{text.Draw(t, "key"): text.Draw(t, "value"), "deep": map[string]any{"list": []any{text.Draw(t, "item"), true, 12.0}}}
 		if len(s.Services) == 0 {
 			s.Services = nil
 		}
-		b, err := YAML(app.SpecExport{Spec: s})
+		b, err := YAML(cluster.SpecExport{Spec: s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,8 +104,8 @@ f.yaml:7:1: on_failure: Unknown choice "panic".`},
 			t.Errorf("%.60q is told as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
-	s := app.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: app.Survival{AtLeast: "60%", NoTopUp: true}}
-	b, err := YAML(app.SpecExport{Spec: s})
+	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: app.Survival{AtLeast: "60%", NoTopUp: true}}
+	b, err := YAML(cluster.SpecExport{Spec: s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,18 +8,17 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
 	"muster/app/file/yamlfile"
+	"muster/app/settings"
 )
 
 // Files implements app.TenantFiles.
 type Files struct{}
 
-var _ app.TenantFiles = Files{}
+var _ settings.TenantFiles = Files{}
 
 // ReadTenant implements app.TenantFiles.
-func (Files) ReadTenant(text string) (s app.TenantSettings, places map[string]app.TenantPlace, problems []app.TenantProblem) {
+func (Files) ReadTenant(text string) (s settings.TenantSettings, places map[string]settings.TenantPlace, problems []settings.TenantProblem) {
 	f := yamlfile.Parse(text)
 	f.Complete = true
 	switch {
@@ -31,12 +30,12 @@ func (Files) ReadTenant(text string) (s app.TenantSettings, places map[string]ap
 	case form(f):
 		f.Read(f.Root, &s, "")
 	}
-	places = make(map[string]app.TenantPlace, len(f.Places))
+	places = make(map[string]settings.TenantPlace, len(f.Places))
 	for path, p := range f.Places {
-		places[path] = app.TenantPlace{Line: p.Line, Column: p.Column}
+		places[path] = settings.TenantPlace{Line: p.Line, Column: p.Column}
 	}
 	for _, p := range f.Problems {
-		problems = append(problems, app.TenantProblem{TenantPlace: app.TenantPlace{Line: p.Line, Column: p.Column}, Path: p.Path, Severity: "error", Message: p.Message, Hint: p.Hint})
+		problems = append(problems, settings.TenantProblem{TenantPlace: settings.TenantPlace{Line: p.Line, Column: p.Column}, Path: p.Path, Severity: "error", Message: p.Message, Hint: p.Hint})
 	}
 	return s, places, problems
 }
@@ -50,13 +49,13 @@ func form(f *yamlfile.File) bool {
 		if root.Content[i].Value != key {
 			continue
 		}
-		if v.Value == strconv.Itoa(app.TenantForm) && v.Kind == yaml.ScalarNode {
+		if v.Value == strconv.Itoa(settings.TenantForm) && v.Kind == yaml.ScalarNode {
 			return true
 		}
-		f.Wrong(v.Line, v.Column, key, fmt.Sprintf("The file is of form %.20s; this Muster knows form %d.", v.Value, app.TenantForm), "Export it again, or bring it to a Muster of the version that it is from.")
+		f.Wrong(v.Line, v.Column, key, fmt.Sprintf("The file is of form %.20s; this Muster knows form %d.", v.Value, settings.TenantForm), "Export it again, or bring it to a Muster of the version that it is from.")
 		return false
 	}
-	f.Wrong(root.Line, root.Column, key, "The file does not say that it holds the settings of a tenant.", fmt.Sprintf("Its first line is %s: %d.", key, app.TenantForm))
+	f.Wrong(root.Line, root.Column, key, "The file does not say that it holds the settings of a tenant.", fmt.Sprintf("Its first line is %s: %d.", key, settings.TenantForm))
 	return false
 }
 

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"muster/app/settings"
 	"pgregory.net/rapid"
-
-	"muster/app"
 )
 
 // words are texts that YAML could take for something else, or trip over.
@@ -22,8 +21,8 @@ func text(t *rapid.T, label string) string {
 // draw fills a value with anything that it can hold.
 func draw(t *rapid.T, v reflect.Value, depth int) {
 	if v.CanAddr() {
-		if l, ok := v.Addr().Interface().(*app.TimeLength); ok {
-			*l = app.TimeLength(time.Duration(rapid.IntRange(0, 200_000).Draw(t, "length")) * rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Millisecond}).Draw(t, "unit"))
+		if l, ok := v.Addr().Interface().(*settings.TimeLength); ok {
+			*l = settings.TimeLength(time.Duration(rapid.IntRange(0, 200_000).Draw(t, "length")) * rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Millisecond}).Draw(t, "unit"))
 			return
 		}
 	}
@@ -70,9 +69,9 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	t.Parallel()
 	var f Files
 	rapid.Check(t, func(t *rapid.T) {
-		var s app.TenantSettings
+		var s settings.TenantSettings
 		draw(t, reflect.ValueOf(&s).Elem(), 0)
-		s.Form = app.TenantForm
+		s.Form = settings.TenantForm
 		written := f.WriteTenant(s)
 		back, places, problems := f.ReadTenant(written)
 		if len(problems) > 0 {

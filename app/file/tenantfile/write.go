@@ -9,15 +9,14 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
+	"muster/app/settings"
 )
 
 const head = `The settings of a tenant of Muster: muster tenant import FILE --dry-run says what they would change.
 There is no secret in here: ${secret:NAME} is a place for one. docs/tenant-settings.md explains the form.`
 
 // WriteTenant implements app.TenantFiles.
-func (Files) WriteTenant(s app.TenantSettings) string {
+func (Files) WriteTenant(s settings.TenantSettings) string {
 	root := write(reflect.ValueOf(s))
 	root.HeadComment = head
 	var b bytes.Buffer

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
+	"muster/app/settings"
 )
 
 // wrong is a value that a field of a type cannot have.
@@ -30,7 +32,7 @@ func wrong(t reflect.Type) string {
 // TestEveryMistakeInAFileIsToldWithItsPlace gives every field of every kind of file a value that it cannot have, all in one text: each is told,
 // with its line and path, and the value is not.
 func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
-	for _, into := range []any{&app.BuildRule{}, &app.Policy{}, &app.Approval{}, &app.TenantSettings{}} {
+	for _, into := range []any{&app.BuildRule{}, &policy.Policy{}, &app.Approval{}, &settings.TenantSettings{}} {
 		kind := reflect.TypeOf(into).Elem()
 		var text strings.Builder
 		want := map[string]int{}

@@ -11,12 +11,13 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
-
 	"muster/app"
+	"muster/app/build"
+	"muster/app/policy"
 )
 
 // eventWords are the fields of an event, in the order of the documentation. All of them are always there.
-var eventWords = []app.PolicyWord{
+var eventWords = []policy.PolicyWord{
 	{Name: "event.system", Type: "a text", Text: "the build system: github, gitlab, …"},
 	{Name: "event.event", Type: "a text", Text: "its own name of the event: workflow_job, pipeline, …"},
 	{Name: "event.action", Type: "a text", Text: "its own word: queued, completed, opened, …"},
@@ -41,7 +42,7 @@ var eventWords = []app.PolicyWord{
 // Builds implements app.BuildRuleEngine.
 type Builds struct{ engine *Engine }
 
-var _ app.BuildRuleEngine = (*Builds)(nil)
+var _ build.BuildRuleEngine = (*Builds)(nil)
 
 // NewBuilds makes an engine for the rules of build hooks.
 func NewBuilds() *Builds {
@@ -58,7 +59,7 @@ func NewBuilds() *Builds {
 }
 
 // EventWords implements app.BuildRuleEngine.
-func (b *Builds) EventWords() []app.PolicyWord { return slices.Clone(eventWords) }
+func (b *Builds) EventWords() []policy.PolicyWord { return slices.Clone(eventWords) }
 
 // CheckRule implements app.BuildRuleEngine.
 func (b *Builds) CheckRule(r app.BuildRule) error {
@@ -173,10 +174,10 @@ func splitIn(field, words string) ([]piece, error) {
 }
 
 // JudgeRule implements app.BuildRuleEngine.
-func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEvent) (j app.BuildJudgement, err error) {
+func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEvent) (j build.BuildJudgement, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library is not ours
-			j, err = app.BuildJudgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
+			j, err = build.BuildJudgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -190,17 +191,17 @@ func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEven
 		return j, nil
 	}
 	if j.Key, err = b.key(ctx, r, e, facts); err != nil {
-		return app.BuildJudgement{}, err
+		return build.BuildJudgement{}, err
 	}
 	if r.Do != app.BuildCreate {
 		return j, nil
 	}
 	j.Ask = app.BuildAsk{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
 	if j.Ask.Template, err = b.words(ctx, "template", r.Template, facts); err != nil {
-		return app.BuildJudgement{}, err
+		return build.BuildJudgement{}, err
 	}
 	if j.Ask.Cluster, err = b.words(ctx, "cluster", r.Cluster, facts); err != nil {
-		return app.BuildJudgement{}, err
+		return build.BuildJudgement{}, err
 	}
 	j.Ask.Cluster = clusterName(j.Ask.Cluster)
 	if j.Callback, err = b.words(ctx, "callback", r.Callback, facts); err != nil {
@@ -213,7 +214,7 @@ func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEven
 	}
 	value, err := b.expandAll(ctx, "parameters", r.Parameters, facts, 0)
 	if err != nil {
-		return app.BuildJudgement{}, err
+		return build.BuildJudgement{}, err
 	}
 	j.Ask.Parameters, _ = value.(map[string]any)
 	return j, nil

@@ -10,11 +10,12 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/file/spec"
 	"muster/app/policy/cel"
 )
 
-var push = app.BuildEvent{System: "github", Event: "push", Phase: app.BuildRunning, Build: "octo/web/1", Branch: "feature/Über", Labels: []string{"muster"}, PullRequest: 7,
+var push = app.BuildEvent{System: "github", Event: "push", Phase: build.BuildRunning, Build: "octo/web/1", Branch: "feature/Über", Labels: []string{"muster"}, PullRequest: 7,
 	Payload: map[string]any{"n": int64(3), "list": []any{"a", int64(1)}, "deep": map[string]any{"url": "https://ci.example.com/told"}, "long": strings.Repeat("x", 5000)}}
 
 // A callback is put together like other texts; where that cannot be done the rule applies all the same, and says why nobody is told.

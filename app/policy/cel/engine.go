@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
-
 	"muster/app"
+	"muster/app/policy"
 )
 
 // Bounds of one evaluation. Policies that people write cost tens, and take microseconds.
@@ -49,7 +49,7 @@ type compiled struct {
 	err     error
 }
 
-var _ app.PolicyEngine = (*Engine)(nil)
+var _ policy.PolicyEngine = (*Engine)(nil)
 
 // New makes an engine.
 func New() *Engine {
@@ -70,7 +70,7 @@ func New() *Engine {
 }
 
 // Check implements app.PolicyEngine.
-func (e *Engine) Check(p app.Policy) error {
+func (e *Engine) Check(p policy.Policy) error {
 	if _, err := e.compile("when", p.When, truth); err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func (e *Engine) Check(p app.Policy) error {
 }
 
 // Judge implements app.PolicyEngine.
-func (e *Engine) Judge(ctx context.Context, p app.Policy, f app.Facts) (j app.Judgement, err error) {
+func (e *Engine) Judge(ctx context.Context, p policy.Policy, f app.Facts) (j policy.Judgement, err error) {
 	defer func() {
 		// The library is not ours: a mistake in it must refuse a request, not end the server.
 		if r := recover(); r != nil {
-			j, err = app.Judgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", r)
+			j, err = policy.Judgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", r)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -112,17 +112,17 @@ func (e *Engine) Judge(ctx context.Context, p app.Policy, f app.Facts) (j app.Ju
 	if j.Applies, _ = applies.(bool); !j.Applies {
 		return j, nil
 	}
-	if p.Effect == app.PolicyRewrite {
+	if p.Effect == policy.PolicyRewrite {
 		value, err := e.eval(ctx, "lease_cap", p.LeaseCap, span, facts)
 		if err != nil {
-			return app.Judgement{}, err
+			return policy.Judgement{}, err
 		}
 		if j.Lease, _ = value.(time.Duration); j.Lease <= 0 {
-			return app.Judgement{}, app.Errorf(app.EInvalid, "the longest lease would be %s, which is not more than nothing", j.Lease)
+			return policy.Judgement{}, app.Errorf(app.EInvalid, "the longest lease would be %s, which is not more than nothing", j.Lease)
 		}
 	}
 	if j.Reason, err = e.expand(ctx, p.Reason, facts); err != nil {
-		return app.Judgement{}, err
+		return policy.Judgement{}, err
 	}
 	return j, nil
 }

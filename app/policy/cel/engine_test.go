@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 )
 
 // asking is a request for the tables.
@@ -38,7 +39,7 @@ func TestExpressionsSeeTheFacts(t *testing.T) {
 		`cpu / 4.0 == 12.0`:                       true,
 		`name == "web" && tenant == "t"`:          true,
 	} {
-		p := app.Policy{When: when}
+		p := policy.Policy{When: when}
 		if err := e.Check(p); err != nil {
 			t.Errorf("%s: %v", when, err)
 			continue
@@ -54,12 +55,12 @@ func TestWhatHasNoEndCostsMoreThanAnyNumber(t *testing.T) {
 	f := asking()
 	f.Lease = 0
 	for when, want := range map[string]bool{`cost > 1000000`: true, `forever`: true, `lease == duration("0s")`: true} {
-		if j, err := New().Judge(t.Context(), app.Policy{When: when}, f); err != nil || j.Applies != want {
+		if j, err := New().Judge(t.Context(), policy.Policy{When: when}, f); err != nil || j.Applies != want {
 			t.Errorf("%s gives %v, %v", when, j.Applies, err)
 		}
 	}
 	f.CostPerHour = 0
-	if j, err := New().Judge(t.Context(), app.Policy{When: `cost > 0`}, f); err != nil || j.Applies {
+	if j, err := New().Judge(t.Context(), policy.Policy{When: `cost > 0`}, f); err != nil || j.Applies {
 		t.Errorf("what has no price costs: %v, %v", j.Applies, err)
 	}
 }
@@ -76,20 +77,20 @@ func TestMistakesAreExplainedWithTheirPlace(t *testing.T) {
 		{"too long", strings.Repeat("true || ", 1000) + "true", "too long", "two policies"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := New().Check(app.Policy{When: c.when})
+			err := New().Check(policy.Policy{When: c.when})
 			e := app.AsError(err)
 			if err == nil || e.Code != app.EInvalid || e.Field != "when" || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) {
 				t.Errorf("%.60s: %v (%s, hint %q)", c.when, err, e.Field, e.Hint)
 			}
 		})
 	}
-	if err := New().Check(app.Policy{When: "true", LeaseCap: "8"}); app.AsError(err).Field != "lease_cap" {
+	if err := New().Check(policy.Policy{When: "true", LeaseCap: "8"}); app.AsError(err).Field != "lease_cap" {
 		t.Errorf("a cap that is a number: %v", err)
 	}
-	if err := New().Check(app.Policy{When: "true", Reason: "at most ${node}"}); app.AsError(err).Field != "reason" {
+	if err := New().Check(policy.Policy{When: "true", Reason: "at most ${node}"}); app.AsError(err).Field != "reason" {
 		t.Errorf("a reason with a wrong word: %v", err)
 	}
-	if err := New().Check(app.Policy{When: "true", Reason: "at most ${nodes"}); app.AsError(err).Field != "reason" {
+	if err := New().Check(policy.Policy{When: "true", Reason: "at most ${nodes"}); app.AsError(err).Field != "reason" {
 		t.Errorf("a reason that is not closed: %v", err)
 	}
 }
@@ -107,7 +108,7 @@ func TestReasonsAreExpanded(t *testing.T) {
 		"${template} ${services[0]}":                              "shop db",
 		`${services.map(s, s + "!")}`:                             "db!, web!",
 	} {
-		p := app.Policy{When: "true", Reason: text}
+		p := policy.Policy{When: "true", Reason: text}
 		if err := New().Check(p); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -119,12 +120,12 @@ func TestReasonsAreExpanded(t *testing.T) {
 
 func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
 	many := "[0,1,2,3,4,5,6,7,8,9]"
-	for name, p := range map[string]app.Policy{
+	for name, p := range map[string]policy.Policy{
 		"an index outside":         {When: `groups[7] == "x"`},
 		"a division by nothing":    {When: `nodes / (nodes - 12) == 1`},
 		"a zone that is not there": {When: `now.getHours("Moon/Crater") == 1`},
-		"a lease of nothing":       {When: `true`, Effect: app.PolicyRewrite, LeaseCap: `duration("0s")`},
-		"a lease before now":       {When: `true`, Effect: app.PolicyRewrite, LeaseCap: `duration("-1h")`},
+		"a lease of nothing":       {When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("0s")`},
+		"a lease before now":       {When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("-1h")`},
 		"too much work": {When: many + `.all(a, ` + many + `.all(b, ` + many + `.all(c, ` + many + `.all(d, ` + many + `.all(e, ` + many +
 			`.all(f, a + b + c + d + e + f >= 0))))))`},
 		"too long a reason": {When: "true", Reason: `${` + many + `.map(a, ` + many + `.map(b, ` + many + `.map(c, "abcdefghij")))}`},
@@ -144,7 +145,7 @@ func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
 
 func TestEachExpressionIsCompiledOnce(t *testing.T) {
 	e := New()
-	p := app.Policy{When: "nodes > 10"}
+	p := policy.Policy{When: "nodes > 10"}
 	for range 3 {
 		if _, err := e.Judge(t.Context(), p, asking()); err != nil {
 			t.Fatal(err)
@@ -164,7 +165,7 @@ func FuzzExpressions(f *testing.F) {
 	}
 	e := New()
 	f.Fuzz(func(t *testing.T, text string) {
-		p := app.Policy{Name: "p", When: text, Effect: app.PolicyRewrite, LeaseCap: text, Reason: "${" + text + "} " + text}
+		p := policy.Policy{Name: "p", When: text, Effect: policy.PolicyRewrite, LeaseCap: text, Reason: "${" + text + "} " + text}
 		began := time.Now()
 		checked := e.Check(p)
 		if checked != nil {
@@ -187,7 +188,7 @@ func FuzzExpressions(f *testing.F) {
 
 func BenchmarkJudge(b *testing.B) {
 	e := New()
-	p := app.Policy{When: `nodes > 10 && !("finance" in groups) && cost > 5`, Effect: app.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."}
+	p := policy.Policy{When: `nodes > 10 && !("finance" in groups) && cost > 5`, Effect: policy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."}
 	for b.Loop() {
 		if _, err := e.Judge(b.Context(), p, asking()); err != nil {
 			b.Fatal(err)

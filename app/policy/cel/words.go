@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-
 	"muster/app"
+	"muster/app/policy"
 )
 
 // vocabulary is what policies can ask about, in the order of the documentation.
@@ -46,9 +46,9 @@ var vocabulary = []struct {
 }
 
 // Words implements app.PolicyEngine.
-func (e *Engine) Words() (all []app.PolicyWord) {
+func (e *Engine) Words() (all []policy.PolicyWord) {
 	for _, v := range vocabulary {
-		all = append(all, app.PolicyWord{Name: v.name, Type: typeWords(v.is), Text: v.text})
+		all = append(all, policy.PolicyWord{Name: v.name, Type: typeWords(v.is), Text: v.text})
 	}
 	return all
 }

@@ -17,6 +17,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
+	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/store/backup"
 	"muster/app/store/db"
@@ -87,7 +89,7 @@ func whole(t testing.TB, s *store.Store) {
 
 // act does a step as a worker would.
 func act(ctx context.Context, s *store.Store, c *app.ClaimedStep) (*app.ClaimedStep, error) {
-	f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now(), ClaimFor: app.ClaimFor}
+	f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now(), ClaimFor: execution.ClaimFor}
 	if c.Step.Action == app.ActionCreate {
 		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Cluster.ID + c.Node.Name, Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}}
 	}
@@ -128,7 +130,7 @@ func bustle(t testing.TB, s *store.Store, allowed *atomic.Int64) (stop func()) {
 		wg.Go(func() {
 			w := app.WorkerID{Tenant: tenant, Name: fmt.Sprintf("w%d", i)}
 			for !ended.Load() {
-				cs, err := s.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: 4})
+				cs, err := s.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 4})
 				if err != nil {
 					t.Error(err)
 					return
@@ -187,14 +189,14 @@ func goesOn(t *testing.T, was, now *store.Store) {
 	if _, err := now.SweepSteps(ctx, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	after, err := was.ClaimSteps(ctx, app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "late"}, Now: time.Now(), For: app.ClaimFor, Most: 1})
+	after, err := was.ClaimSteps(ctx, app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "late"}, Now: time.Now(), For: execution.ClaimFor, Most: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: tenant, Name: "w"}
 	done := 0
 	for {
-		cs, err := now.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: app.ClaimFor, Most: 10})
+		cs, err := now.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +240,7 @@ func some(t *testing.T) string {
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster(tenant, "web", 2, time.Now(), apptest.Chain(2))); err != nil {
 		t.Fatal(err)
 	}
-	cs, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "w"}, Now: time.Now(), For: app.ClaimFor, Most: 1})
+	cs, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "w"}, Now: time.Now(), For: execution.ClaimFor, Most: 1})
 	if err != nil || len(cs) != 1 {
 		t.Fatal(cs, err)
 	}
@@ -255,8 +257,8 @@ func some(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := app.SecondFactor{ID: "key", Kind: app.FactorKey, Name: "key", Secret: []byte("public"), StartedAt: time.Now(), AddedAt: time.Now()}
-	if _, err := s.AddFactor(t.Context(), ada, session, k, nil, [][]byte{app.HashToken("one")}); err != nil {
+	k := identity.SecondFactor{ID: "key", Kind: identity.FactorKey, Name: "key", Secret: []byte("public"), StartedAt: time.Now(), AddedAt: time.Now()}
+	if _, err := s.AddFactor(t.Context(), ada, session, k, nil, [][]byte{identity.HashToken("one")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

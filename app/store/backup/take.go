@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/db"
 )
 
@@ -14,7 +15,7 @@ type Contents interface {
 	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
 }
 
-var _ Contents = app.BlobStore(nil)
+var _ Contents = resource.BlobStore(nil)
 
 // Taken is what came of a backup.
 type Taken struct {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 )
 
 // Config says where contents are.
@@ -35,7 +36,7 @@ type Store struct {
 	name  string
 }
 
-var _ app.BlobStore = (*Store)(nil)
+var _ resource.BlobStore = (*Store)(nil)
 
 // Open opens the place. What a run before has left in the spool is removed.
 func Open(ctx context.Context, c Config) (*Store, error) {

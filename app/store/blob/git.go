@@ -22,6 +22,7 @@ import (
 
 	"muster/app"
 	"muster/app/archive"
+	"muster/app/resource"
 )
 
 // GitOptions say how repositories are read.
@@ -45,7 +46,7 @@ var gitRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@=-]{0,199}$`)
 
 // Fetch implements app.BlobStore. Nothing of the repository is run: no hooks, filters, submodules or attributes but those that leave files
 // out of archives. Connections go through a proxy of our own, which looks names up and lets nobody in who may not be spoken to.
-func (s *Store) Fetch(ctx context.Context, source app.ResourceSource, credential string, limit int64) (app.TakenBlob, string, error) {
+func (s *Store) Fetch(ctx context.Context, source resource.ResourceSource, credential string, limit int64) (resource.TakenBlob, string, error) {
 	u, err := s.git.address(source.Git)
 	if err != nil {
 		return nil, "", err
@@ -183,7 +184,7 @@ func (g *gitRun) run(args ...string) (string, error) {
 				return
 			case <-time.After(gitLook):
 				if g.limit > 0 && sizeOf(g.dir) > g.limit {
-					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + app.Bytes(g.limit) + ".", Hint: "Whoever runs the server sets the limit with --resource-limit."})
+					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + resource.Bytes(g.limit) + ".", Hint: "Whoever runs the server sets the limit with --resource-limit."})
 					return
 				}
 			}
@@ -238,7 +239,7 @@ func lastLine(said string) string {
 }
 
 // takeTree packs the files of a tree, always in the same way.
-func (s *Store) takeTree(g *gitRun, tree string, limit int64) (app.TakenBlob, error) {
+func (s *Store) takeTree(g *gitRun, tree string, limit int64) (resource.TakenBlob, error) {
 	var said bytes.Buffer
 	c := g.command(g.ctx, "archive", "--format=tar", tree)
 	c.Stderr = &capped{b: &said}

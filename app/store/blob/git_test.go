@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/blob"
 )
 
@@ -103,12 +104,12 @@ func TestGitOverHTTPS(t *testing.T) {
 	s := open(r.ca)
 	fetch := func(ref, credential string) (hash, commit string, err error) {
 		t.Helper()
-		taken, commit, err := s.Fetch(t.Context(), app.ResourceSource{Git: r.url, Ref: ref}, credential, 1<<20)
+		taken, commit, err := s.Fetch(t.Context(), resource.ResourceSource{Git: r.url, Ref: ref}, credential, 1<<20)
 		if err != nil {
 			return "", "", err
 		}
 		defer taken.Close()
-		files, err := taken.Files(t.Context(), app.FormatArchive, "site")
+		files, err := taken.Files(t.Context(), resource.FormatArchive, "site")
 		if err != nil || len(files) != 1 || files[0].Path != "index.html" {
 			t.Errorf("it holds %+v, %v", files, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/archive"
+	"muster/app/resource"
 )
 
 // taken is a content in the spool.
@@ -22,10 +23,10 @@ type taken struct {
 	size int64
 }
 
-var _ app.TakenBlob = (*taken)(nil)
+var _ resource.TakenBlob = (*taken)(nil)
 
 // Take implements app.BlobStore.
-func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (app.TakenBlob, error) {
+func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (resource.TakenBlob, error) {
 	f, err := os.CreateTemp(s.spool, "in-*")
 	if err != nil {
 		return nil, spoolProblem(err)
@@ -42,7 +43,7 @@ func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (app.TakenBl
 		in = io.LimitReader(in, limit+1)
 	}
 	if t.size, err = copyTo(f, h, in); err == nil && limit > 0 && t.size > limit {
-		err = &app.Error{Code: app.ETooLarge, Field: "content", Message: "The content is larger than " + app.Bytes(limit) + ".",
+		err = &app.Error{Code: app.ETooLarge, Field: "content", Message: "The content is larger than " + resource.Bytes(limit) + ".",
 			Hint: "Whoever runs the server sets the limit with --resource-limit."}
 	}
 	if err != nil {
@@ -112,9 +113,9 @@ func (t *taken) Hash() string { return t.hash }
 func (t *taken) Size() int64 { return t.size }
 
 // Files implements app.TakenBlob.
-func (t *taken) Files(ctx context.Context, format app.ResourceFormat, name string) ([]app.ResourceFile, error) {
-	if format == app.FormatFile {
-		return []app.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
+func (t *taken) Files(ctx context.Context, format app.ResourceFormat, name string) ([]resource.ResourceFile, error) {
+	if format == resource.FormatFile {
+		return []resource.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
 	}
 	return archive.List(ctx, archive.Source{R: t.file, Size: t.size, Name: name})
 }

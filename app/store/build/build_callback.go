@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	appbuild "muster/app/build"
 	"muster/app/store/db"
 )
 
@@ -193,9 +194,9 @@ func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
 		return d
 	}
 	d.URL = string(open(r.url, buildCallPlace(r.name)))
-	d.Secrets = [][]byte{app.BuildSigningKey(string(open(r.secret, buildSecretPlace(r.hook))))}
+	d.Secrets = [][]byte{appbuild.BuildSigningKey(string(open(r.secret, buildSecretPlace(r.hook))))}
 	if len(r.old) > 0 && db.FromMicros(r.until).After(now) {
-		d.Secrets = append(d.Secrets, app.BuildSigningKey(string(open(r.old, buildSecretPlace(r.hook)))))
+		d.Secrets = append(d.Secrets, appbuild.BuildSigningKey(string(open(r.old, buildSecretPlace(r.hook)))))
 	}
 	if d.Err == nil && (d.URL == "" || len(r.secret) == 0) {
 		d.Err = app.Errorf(app.EInternal, "callback %d has no address, or its hook no secret", d.ID)

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"muster/app"
+	appbuild "muster/app/build"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/webhook"
 )
 
 const buildHookColumns = `h.id, h.tenant, h.name, h.system, h.owner, h.rules, h.secret_at, h.old_until, h.enabled, h.last_at, h.refused_at, h.refused,
@@ -150,8 +152,8 @@ func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c app.BuildHookChange, no
 	if err := t.Row(`SELECT count(*) FROM build_hooks WHERE tenant = ? AND deleted_at = 0`, who.Tenant).Scan(&n); err != nil {
 		return err
 	}
-	if n >= app.MaxBuildHooks {
-		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d build hooks.", app.MaxBuildHooks), Hint: "Delete one that is not needed any more."}
+	if n >= appbuild.MaxBuildHooks {
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d build hooks.", appbuild.MaxBuildHooks), Hint: "Delete one that is not needed any more."}
 	}
 	if err := identity.TenantOpen(t, who.Tenant); err != nil {
 		return err
@@ -223,7 +225,7 @@ func (s *Store) changeBuildHook(t *db.Tx, h app.BuildHook, c app.BuildHookChange
 		}
 	}
 	if c.Secret != "" {
-		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, db.Micros(now.Add(app.OldSecretTime)),
+		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, db.Micros(now.Add(webhook.OldSecretTime)),
 			s.Seal([]byte(c.Secret), buildSecretPlace(h.ID)), db.Micros(now))
 	}
 	if err := t.Exec(`UPDATE build_hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	appbuild "muster/app/build"
 	"muster/app/store/db"
 )
 
@@ -41,7 +42,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 		}
 		d := &done.Delivery
 		if len(ended) > 0 {
-			d.Outcome, d.Words, d.Made = app.BuildTakenEnded, "", ended[len(ended)-1]
+			d.Outcome, d.Words, d.Made = appbuild.BuildTakenEnded, "", ended[len(ended)-1]
 		}
 		switch {
 		case o.Begin != nil:
@@ -51,7 +52,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 		case o.Extend != "":
 			err := t.Row(`SELECT id FROM builds WHERE hook = ? AND build_key = ? AND live = 1`, o.Hook.ID, o.Extend).Scan(&d.Made)
 			if db.IsNoRows(err) {
-				d.Outcome, d.Words = app.BuildTakenNothing, "No cluster stands for it."
+				d.Outcome, d.Words = appbuild.BuildTakenNothing, "No cluster stands for it."
 			} else if err != nil {
 				return db.Wrapped(err)
 			}
@@ -159,7 +160,7 @@ func beginBuild(t *db.Tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) 
 		return 0, db.Wrapped(err)
 	}
 	if over {
-		d.Outcome, d.Words = app.BuildTakenNothing, "The build has ended already."
+		d.Outcome, d.Words = appbuild.BuildTakenNothing, "The build has ended already."
 		return 0, nil
 	}
 	var id int64
@@ -171,7 +172,7 @@ func beginBuild(t *db.Tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) 
 		return 0, db.Wrapped(err)
 	case db.IsNoRows(err):
 	case live == 1, !again && state == app.BuildOver, !again && state == app.BuildFailed && o.Replay == 0:
-		d.Outcome, d.Words = app.BuildTakenKnown, "It is "+string(state)+" already."
+		d.Outcome, d.Words = appbuild.BuildTakenKnown, "It is "+string(state)+" already."
 		return id, nil
 	}
 	var waiting, busy int
@@ -181,13 +182,13 @@ func beginBuild(t *db.Tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) 
 	}
 	busy -= waiting
 	state, live = app.BuildWaiting, 1
-	d.Outcome, d.Words = app.BuildTakenBegun, call.why
+	d.Outcome, d.Words = appbuild.BuildTakenBegun, call.why
 	due, endedAt := o.Now, time.Time{}
 	words := ""
 	// Those that will find room at once do not wait.
 	if busy+waiting >= b.Rule.AtOnce()+b.Rule.QueueLength() {
 		state, live, due, endedAt = app.BuildRefused, 0, time.Time{}, o.Now
-		d.Outcome, d.Words = app.BuildTakenRefused, fmt.Sprintf("The queue of rule %s is full: %d have clusters, %d wait.", b.Rule.Name, busy, waiting)
+		d.Outcome, d.Words = appbuild.BuildTakenRefused, fmt.Sprintf("The queue of rule %s is full: %d have clusters, %d wait.", b.Rule.Name, busy, waiting)
 		words = d.Words
 	}
 	if err := t.Row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
@@ -279,16 +280,16 @@ func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64
 
 // ForgetBuilds implements app.BuildStore.
 func (s *Store) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, err error) {
-	old := db.Micros(now.Add(-app.BuildMemory))
+	old := db.Micros(now.Add(-appbuild.BuildMemory))
 	err = s.Write(ctx, func(t *db.Tx) error {
 		forgot = 0
 		for _, q := range []struct {
 			query string
 			args  []any
 		}{
-			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{db.Micros(now.Add(-app.BuildDeliveryTime)), db.KeepBatch}},
+			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{db.Micros(now.Add(-appbuild.BuildDeliveryTime)), db.KeepBatch}},
 			{`DELETE FROM build_deliveries WHERE id IN (SELECT d.id FROM build_deliveries d WHERE (SELECT count(*) FROM build_deliveries n WHERE n.hook = d.hook AND n.id > d.id) >= ? LIMIT ?)`,
-				[]any{app.MostBuildDelivered, db.KeepBatch}},
+				[]any{appbuild.MostBuildDelivered, db.KeepBatch}},
 			{`DELETE FROM build_seen WHERE at < ?`, []any{old}},
 			{`DELETE FROM build_ends WHERE at < ?`, []any{old}},
 			{`DELETE FROM builds WHERE id IN (SELECT id FROM builds WHERE live = 0 AND ended_at > 0 AND ended_at < ? ORDER BY ended_at LIMIT ?)`, []any{old, db.KeepBatch}},

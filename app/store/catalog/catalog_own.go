@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/store/db"
 )
 
 const entryColumns = `kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr`
 
-func scanEntry(row db.Scanner) (app.CatalogRevision, error) {
-	var r app.CatalogRevision
+func scanEntry(row db.Scanner) (catalog.CatalogRevision, error) {
+	var r catalog.CatalogRevision
 	var at int64
 	var gone, trusted, coopr int
 	err := row.Scan(&r.Kind, &r.Name, &r.Number, &r.Revision, &at, &r.By, &r.Note, &r.Text, &gone, &trusted, &coopr)
@@ -31,8 +32,8 @@ func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision
 
 // OwnCatalog implements app.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
-func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []app.CatalogRevision, revision int64, err error) {
-	list = []app.CatalogRevision{}
+func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.CatalogRevision, revision int64, err error) {
+	list = []catalog.CatalogRevision{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		revision = max(revision, r.Revision)
@@ -45,8 +46,8 @@ func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []app.Catal
 }
 
 // OwnProviders implements app.OwnCatalogStore.
-func (s *Store) OwnProviders(ctx context.Context) (map[string][]app.CatalogRevision, error) {
-	by := map[string][]app.CatalogRevision{}
+func (s *Store) OwnProviders(ctx context.Context) (map[string][]catalog.CatalogRevision, error) {
+	by := map[string][]catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
 		r, err := scanEntry(withFirst{row, &tenant})
@@ -68,8 +69,8 @@ func (w withFirst) Scan(dest ...any) error {
 }
 
 // OwnCatalogHistory implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]app.CatalogRevision, error) {
-	list := []app.CatalogRevision{}
+func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
+	list := []catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		list = append(list, r)
@@ -79,7 +80,7 @@ func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.Cata
 }
 
 // OwnCatalogVersion implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (app.CatalogRevision, error) {
+func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (catalog.CatalogRevision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
@@ -89,9 +90,9 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.Cata
 }
 
 // SaveOwnCatalog implements app.OwnCatalogStore.
-func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCatalogSave) (revision int64, err error) {
+func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c catalog.OwnCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		latest := map[app.CatalogKey]app.CatalogRevision{}
+		latest := map[app.CatalogKey]catalog.CatalogRevision{}
 		head := int64(0)
 		if err := t.Each(func(row db.Scanner) error {
 			r, err := scanEntry(row)
@@ -138,7 +139,7 @@ func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c app.OwnCata
 	return revision, err
 }
 
-func changedMeanwhile(was app.CatalogRevision) error {
+func changedMeanwhile(was catalog.CatalogRevision) error {
 	did := "changed"
 	if was.Gone {
 		did = "removed"
@@ -147,12 +148,12 @@ func changedMeanwhile(was app.CatalogRevision) error {
 		Message: fmt.Sprintf("%s %s was %s by %s meanwhile.", was.Kind, was.Name, did, was.By), Hint: "Look at what it says now, and change that."}
 }
 
-func saveEntry(t *db.Tx, who app.Actor, was, e app.CatalogRevision) error {
+func saveEntry(t *db.Tx, who app.Actor, was, e catalog.CatalogRevision) error {
 	if was.Number > 0 {
 		if err := t.Exec(`UPDATE catalog_entries SET latest = 0 WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, was.Number); err != nil {
 			return err
 		}
-		if old := e.Number - app.KeptCatalogTexts; old > 0 {
+		if old := e.Number - catalog.KeptCatalogTexts; old > 0 {
 			if err := t.Exec(`UPDATE catalog_entries SET text = '' WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, old); err != nil {
 				return err
 			}
@@ -186,13 +187,13 @@ func freeAccount(t *db.Tx, tenant, provider string) error {
 }
 
 // ProviderUse implements app.OwnCatalogStore.
-func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (app.ProviderUse, error) {
+func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (catalog.ProviderUse, error) {
 	return providerUse(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, provider)
 }
 
 const usesNamed = 20
 
-func providerUse(each func(f func(db.Scanner) error, query string, args ...any) error, tenant, provider string) (u app.ProviderUse, err error) {
+func providerUse(each func(f func(db.Scanner) error, query string, args ...any) error, tenant, provider string) (u catalog.ProviderUse, err error) {
 	name := func(list *[]string) func(db.Scanner) error {
 		return func(row db.Scanner) error {
 			var n string
@@ -224,8 +225,8 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 }
 
 // CatalogUse implements app.OwnCatalogStore.
-func (s *Store) CatalogUse(ctx context.Context, tenant string) (app.CatalogUse, error) {
-	u := app.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
+func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.CatalogUse, error) {
+	u := catalog.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var template, provider string
 		var n int

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
 
 const channelColumns = `c.kind, c.team, c.channel, c.name, c.tenant, c.host, c.guest, c.at`
 
-func scanChannel(row db.Scanner) (c app.ChatChannel, err error) {
+func scanChannel(row db.Scanner) (c chat.ChatChannel, err error) {
 	var at int64
 	err = row.Scan(&c.Kind, &c.Team, &c.Channel, &c.Name, &c.Tenant, &c.Host, &c.Guest, &at)
 	c.At = db.FromMicros(at)
@@ -27,7 +28,7 @@ const channelByID = `SELECT ` + channelColumns + ` FROM chat_channels c WHERE c.
 const mostChannels = 1000
 
 // SaveChannel implements app.ChatWorkspaceStore.
-func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c app.ChatChannel) (is app.ChatChannel, err error) {
+func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChannel) (is chat.ChatChannel, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		is = c
 		var before any
@@ -112,12 +113,12 @@ func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, chan
 }
 
 // Channel implements app.ChatWorkspaceStore.
-func (s *Store) Channel(ctx context.Context, kind, team, channel string) (app.ChatChannel, error) {
+func (s *Store) Channel(ctx context.Context, kind, team, channel string) (chat.ChatChannel, error) {
 	return scanChannel(s.Row(ctx, channelByID, kind, team, channel))
 }
 
 // SetApprovals implements app.ChatWorkspaceStore. Requests that are shown elsewhere are shown anew at the new place.
-func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p app.ChatApprovals) error {
+func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p chat.ChatApprovals) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var before, after any
 		was, err := scanApprovals(t.Row(approvalsOf, p.Tenant))
@@ -149,7 +150,7 @@ func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p app.ChatAppro
 
 const approvalsOf = `SELECT tenant, kind, team, channel, set_by, set_at FROM chat_approvals WHERE tenant = ?`
 
-func scanApprovals(row db.Scanner) (p app.ChatApprovals, err error) {
+func scanApprovals(row db.Scanner) (p chat.ChatApprovals, err error) {
 	var at int64
 	err = row.Scan(&p.Tenant, &p.Kind, &p.Team, &p.Channel, &p.SetBy, &at)
 	p.SetAt = db.FromMicros(at)
@@ -160,7 +161,7 @@ func scanApprovals(row db.Scanner) (p app.ChatApprovals, err error) {
 }
 
 // Approvals implements app.ChatWorkspaceStore.
-func (s *Store) Approvals(ctx context.Context, tenant string) (app.ChatApprovals, error) {
+func (s *Store) Approvals(ctx context.Context, tenant string) (chat.ChatApprovals, error) {
 	return scanApprovals(s.Row(ctx, approvalsOf, tenant))
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/app/store/db"
 )
 
@@ -109,7 +110,7 @@ func gatherTells(t *db.Tx, kind string, kinds []app.NoticeKind, now, before time
 		if !slices.Contains(kinds, n.kind) {
 			continue
 		}
-		if n.cluster != "" && slices.Contains(app.ChatThreadKinds, n.kind) {
+		if n.cluster != "" && slices.Contains(chat.ChatThreadKinds, n.kind) {
 			beneath, err := tellBeneath(t, kind, n.id, n.tenant, n.cluster, now)
 			if err != nil {
 				return err
@@ -152,7 +153,7 @@ func tellBeneath(t *db.Tx, kind string, notice int64, tenant, cluster string, no
 	}
 	return true, t.Exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
 		SELECT p.kind, p.team, p.channel, p.tenant, '', ?, ?, ?, ?, p.message`+places+` ON CONFLICT (kind, team, person, notice) DO NOTHING`,
-		notice, app.ChatTellWaiting, db.Micros(now), db.Micros(now), kind, tenant, cluster, app.VisibleTenant)
+		notice, chat.ChatTellWaiting, db.Micros(now), db.Micros(now), kind, tenant, cluster, app.VisibleTenant)
 }
 
 // tellAll notes a notice for everybody of a chat who is linked to the account of a user, or of a member of a group.
@@ -176,7 +177,7 @@ func tellAll(t *db.Tx, kind string, notice int64, tenant, user, group string, no
 			continue
 		}
 		if err := t.Exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, l.user, notice, app.ChatTellWaiting, db.Micros(now), db.Micros(now)); err != nil {
+			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, l.user, notice, chat.ChatTellWaiting, db.Micros(now), db.Micros(now)); err != nil {
 			return err
 		}
 	}
@@ -195,10 +196,10 @@ func gatherEvents(t *db.Tx, kind string, now time.Time) error {
 }
 
 // ChatTells implements app.ChatFaceStore.
-func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]app.ChatTell, error) {
-	var list []app.ChatTell
+func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]chat.ChatTell, error) {
+	var list []chat.ChatTell
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var c app.ChatTell
+		var c chat.ChatTell
 		var began int64
 		var n db.NoticeRow
 		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began, &c.Thread}, n.Dest()...)...); err != nil {
@@ -217,7 +218,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 }
 
 // BeginTell implements app.ChatFaceStore.
-func (s *Store) BeginTell(ctx context.Context, c app.ChatTell, now, until time.Time) (mine bool, err error) {
+func (s *Store) BeginTell(ctx context.Context, c chat.ChatTell, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
 			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, db.Micros(until), db.Micros(now), c.ID, c.Tries, db.Micros(now))
@@ -228,14 +229,14 @@ func (s *Store) BeginTell(ctx context.Context, c app.ChatTell, now, until time.T
 }
 
 // EndTell implements app.ChatFaceStore.
-func (s *Store) EndTell(ctx context.Context, id int64, state app.ChatTellState, next time.Time) error {
+func (s *Store) EndTell(ctx context.Context, id int64, state chat.ChatTellState, next time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 
 // SaveHome implements app.ChatFaceStore.
-func (s *Store) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) error {
+func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, person) DO UPDATE SET tenant = excluded.tenant, user_name = excluded.user_name, shown = excluded.shown,
@@ -245,10 +246,10 @@ func (s *Store) SaveHome(ctx context.Context, h app.ChatHome, since time.Time) e
 }
 
 // StaleHomes implements app.ChatFaceStore.
-func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]app.ChatHome, error) {
-	var list []app.ChatHome
+func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]chat.ChatHome, error) {
+	var list []chat.ChatHome
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var h app.ChatHome
+		var h chat.ChatHome
 		var shown, open, stale int64
 		err := row.Scan(&h.Kind, &h.Team, &h.Person, &h.Tenant, &h.User, &h.Shown, &shown, &open, &stale)
 		h.ShownAt, h.OpenedAt, h.StaleAt = db.FromMicros(shown), db.FromMicros(open), db.FromMicros(stale)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
+	"muster/app/chat"
 	"muster/app/store/db"
 )
 
@@ -54,10 +54,10 @@ func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.T
 }
 
 // ChatReviews implements app.ChatReviewStore.
-func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]app.ChatReview, error) {
-	var list []app.ChatReview
+func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]chat.ChatReview, error) {
+	var list []chat.ChatReview
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var c app.ChatReview
+		var c chat.ChatReview
 		var shown, at, due int64
 		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Channel, &c.Tenant, &c.Request, &c.Message, &c.Shown, &shown, &at, &c.Status, &c.Round, &due, &c.Reviews)
 		c.ShownAt, c.At, c.DueAt = db.FromMicros(shown), db.FromMicros(at), db.FromMicros(due)
@@ -71,7 +71,7 @@ func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) (
 }
 
 // ShownReview implements app.ChatReviewStore.
-func (s *Store) ShownReview(ctx context.Context, c app.ChatReview, ended bool) error {
+func (s *Store) ShownReview(ctx context.Context, c chat.ChatReview, ended bool) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,
 			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), db.Flag(ended), c.ID)

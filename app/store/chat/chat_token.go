@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
+	appidentity "muster/app/identity"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
 
 // WorkspaceTokens implements app.ChatWorkspaceStore.
-func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k app.ChatTokens, err error) {
+func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k chat.ChatTokens, err error) {
 	var access, refresh []byte
 	var expires int64
 	err = s.Row(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
@@ -48,7 +50,7 @@ func (s *Store) HoldRefresh(ctx context.Context, kind, team string, version int6
 }
 
 // Refreshed implements app.ChatWorkspaceStore.
-func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64, k app.ChatTokens, at time.Time) error {
+func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64, k chat.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(kind, team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_workspaces SET access = ?, refresh = ?, expires_at = ?, version = version + 1, holder = '', held_until = 0, changed_at = ?
@@ -61,7 +63,7 @@ func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64,
 }
 
 // WorkspacesDue implements app.ChatWorkspaceStore.
-func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []app.ChatWorkspace, err error) {
+func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []chat.ChatWorkspace, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		w, err := scanWorkspace(row)
 		list = append(list, w)
@@ -72,7 +74,7 @@ func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time
 }
 
 // NoteLink implements app.ChatWorkspaceStore.
-func (s *Store) NoteLink(ctx context.Context, l app.ChatLink) error {
+func (s *Store) NoteLink(ctx context.Context, l chat.ChatLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_links WHERE seen_at < ?`, db.Micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
 			return err
@@ -84,10 +86,10 @@ func (s *Store) NoteLink(ctx context.Context, l app.ChatLink) error {
 }
 
 // ChatLinks implements app.ChatWorkspaceStore.
-func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]app.ChatLink, error) {
-	list := []app.ChatLink{}
+func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]chat.ChatLink, error) {
+	list := []chat.ChatLink{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var l app.ChatLink
+		var l chat.ChatLink
 		var from, seen int64
 		err := row.Scan(&l.Server, &l.Kind, &l.State, &from, &seen, &l.Error)
 		l.Since, l.SeenAt = db.FromMicros(from), db.FromMicros(seen)
@@ -98,7 +100,7 @@ func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]
 }
 
 // LinkByEmail implements app.ChatStore; the whole check is made in the transaction that links.
-func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i app.Identity, email string, except []app.Role) (linked bool, err error) {
+func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i appidentity.Identity, email string, except []app.Role) (linked bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		linked = false
 		if _, _, err := identity.ScanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {

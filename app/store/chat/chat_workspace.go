@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -14,14 +15,14 @@ func chatAccessPlace(kind, team string) string  { return "chat_access/" + kind +
 func chatRefreshPlace(kind, team string) string { return "chat_refresh/" + kind + "/" + team }
 
 // sealChat seals the tokens of a workspace.
-func (s *Store) sealChat(kind, team string, k app.ChatTokens) (access, refresh []byte) {
+func (s *Store) sealChat(kind, team string, k chat.ChatTokens) (access, refresh []byte) {
 	return s.Seal([]byte(k.Access), chatAccessPlace(kind, team)), s.Seal([]byte(k.Refresh), chatRefreshPlace(kind, team))
 }
 
 const workspaceColumns = `w.kind, w.team, w.enterprise, w.name, w.tenant, w.app, w.bot, w.scopes, w.fixed, w.email, w.state, w.why, w.expires_at,
 	w.installed_by, w.installed_at, w.changed_at, w.event_at, w.error, w.error_at, w.calls, w.calls_at, w.limited_until`
 
-func scanWorkspace(row db.Scanner) (w app.ChatWorkspace, err error) {
+func scanWorkspace(row db.Scanner) (w chat.ChatWorkspace, err error) {
 	var fixed, email, expires, installed, changed, event, erred, calls, limited int64
 	err = row.Scan(&w.Kind, &w.Team, &w.Enterprise, &w.Name, &w.Tenant, &w.App, &w.Bot, &w.Scopes, &fixed, &email, &w.State, &w.Why, &expires,
 		&w.InstalledBy, &installed, &changed, &event, &w.Error, &erred, &w.Calls, &calls, &limited)
@@ -34,7 +35,7 @@ func scanWorkspace(row db.Scanner) (w app.ChatWorkspace, err error) {
 }
 
 // SaveChatInstall implements app.ChatWorkspaceStore.
-func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInstall) error {
+func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i chat.ChatInstall) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_installs WHERE expires_at < ?`, db.Micros(i.At.Add(-24*time.Hour))); err != nil {
 			return err
@@ -47,7 +48,7 @@ func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i app.ChatInst
 // UseChatInstall implements app.ChatWorkspaceStore.
 func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		var i app.ChatInstall
+		var i chat.ChatInstall
 		var expires, used int64
 		err := t.Row(`SELECT tenant, user_name, session, expires_at, used_at FROM chat_installs WHERE hash = ?`, hash).Scan(&i.Tenant, &i.User, &i.Session, &expires, &used)
 		again := "Begin the installation again on the page “Slack”."
@@ -66,16 +67,16 @@ func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, 
 }
 
 // workspaceFacts are what the audit keeps of a workspace.
-func workspaceFacts(w app.ChatWorkspace) map[string]any {
+func workspaceFacts(w chat.ChatWorkspace) map[string]any {
 	return map[string]any{"team": w.Team, "name": w.Name, "tenant": w.Tenant, "state": string(w.State), "email_links": w.Email, "fixed": w.Fixed, "scopes": w.Scopes}
 }
 
-func workspace(t *db.Tx, kind, team string) (app.ChatWorkspace, error) {
+func workspace(t *db.Tx, kind, team string) (chat.ChatWorkspace, error) {
 	return scanWorkspace(t.Row(`SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 }
 
 // SaveWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWorkspace, k app.ChatTokens, at time.Time) error {
+func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWorkspace, k chat.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := identity.TenantOpen(t, w.Tenant); err != nil {
@@ -108,13 +109,13 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w app.ChatWork
 			w.Kind, w.Team, w.Enterprise, w.Name, w.Tenant, w.App, w.Bot, w.Scopes, db.Flag(w.Email), access, refresh, db.Micros(k.ExpiresAt), w.InstalledBy, db.Micros(at), db.Micros(at)); err != nil {
 			return err
 		}
-		w.State = app.ChatConnected
+		w.State = chat.ChatConnected
 		return t.Deed(at, who, "chat.install", w.Kind+"/"+w.Team, before, workspaceFacts(w))
 	})
 }
 
 // SaveFixedWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) SaveFixedWorkspace(ctx context.Context, w app.ChatWorkspace, at time.Time) error {
+func (s *Store) SaveFixedWorkspace(ctx context.Context, w chat.ChatWorkspace, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
@@ -160,8 +161,8 @@ func dropChatShown(t *db.Tx, kind, team string) error {
 }
 
 // Workspaces implements app.ChatWorkspaceStore.
-func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]app.ChatWorkspace, error) {
-	list := []app.ChatWorkspace{}
+func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]chat.ChatWorkspace, error) {
+	list := []chat.ChatWorkspace{}
 	at := map[string]int{}
 	where, args := `w.kind = ?`, []any{kind}
 	if tenant != "" {
@@ -188,7 +189,7 @@ func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]app.Chat
 }
 
 // Workspace implements app.ChatWorkspaceStore.
-func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (app.ChatWorkspace, error) {
+func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error) {
 	w, err := scanWorkspace(s.Row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 	if app.CodeOf(err) == app.ENotFound && enterprise != "" && enterprise != team {
 		return s.Workspace(ctx, kind, enterprise, "")
@@ -213,7 +214,7 @@ func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team s
 }
 
 // EndWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state app.ChatState, why string, at time.Time) error {
+func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state chat.ChatState, why string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
 		if app.CodeOf(err) == app.ENotFound || err == nil && was.State == state {
@@ -231,7 +232,7 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 		if err != nil || n == 0 {
 			return err
 		}
-		if state == app.ChatRemoved {
+		if state == chat.ChatRemoved {
 			if err := dropChatShown(t, kind, team); err != nil {
 				return err
 			}
@@ -243,7 +244,7 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 }
 
 // NoteWorkspace implements app.ChatWorkspaceStore.
-func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h app.ChatHealth) error {
+func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h chat.ChatHealth) error {
 	var sets []string
 	var args []any
 	set := func(text string, a ...any) { sets, args = append(sets, text), append(args, a...) }

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	"muster/app/operation"
 	"muster/app/store/db"
 )
 
@@ -21,10 +22,10 @@ func KeepChanges(t *db.Tx, tenant, cluster string, st *ledger.Step, f app.Finish
 }
 
 // ServiceChanges implements app.ChangesStore.
-func (s *Store) ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]app.ServiceChanges, error) {
-	var list []app.ServiceChanges
+func (s *Store) ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]operation.ServiceChanges, error) {
+	var list []operation.ServiceChanges
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var c app.ServiceChanges
+		var c operation.ServiceChanges
 		var at int64
 		var text string
 		if err := row.Scan(&c.Node, &c.Service, &at, &text); err != nil {

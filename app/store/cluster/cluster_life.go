@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 	"muster/app/store/policy"
 )
 
 // RenameCluster implements app.LifeStore.
-func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
+func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -50,7 +51,7 @@ func (s *Store) RenameCluster(ctx context.Context, r app.ClusterRename) error {
 }
 
 // TransferCluster implements app.LifeStore.
-func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) error {
+func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -74,8 +75,8 @@ func (s *Store) TransferCluster(ctx context.Context, r app.ClusterTransfer) erro
 		if err := r.Accepts(heir); err != nil {
 			return err
 		}
-		was := app.ClusterShare{Person: c.Owner, Group: c.OwnerGroup}.Name()
-		now := app.ClusterShare{Person: r.To, Group: r.Group}.Name()
+		was := cluster.ClusterShare{Person: c.Owner, Group: c.OwnerGroup}.Name()
+		now := cluster.ClusterShare{Person: r.To, Group: r.Group}.Name()
 		kept, err := policy.Reserved(t, c.Tenant, c.ID, 0)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -154,18 +155,18 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 }
 
 // ClusterSharing implements app.SharingStore.
-func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (app.ClusterSharing, error) {
+func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (appcluster.ClusterSharing, error) {
 	c, err := s.Cluster(ctx, tenant, cluster)
 	if err != nil {
-		return app.ClusterSharing{}, err
+		return appcluster.ClusterSharing{}, err
 	}
 	return sharingOf(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, c)
 }
 
-func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cluster) (app.ClusterSharing, error) {
-	list := app.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []app.ClusterShare{}}
+func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cluster) (appcluster.ClusterSharing, error) {
+	list := appcluster.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []appcluster.ClusterShare{}}
 	err := each(func(row db.Scanner) error {
-		var one app.ClusterShare
+		var one appcluster.ClusterShare
 		err := row.Scan(&one.Person, &one.Group, &one.Access)
 		list.Shares = append(list.Shares, one)
 		return err
@@ -174,7 +175,7 @@ func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cl
 }
 
 // ShareCluster implements app.SharingStore.
-func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change app.SharingChange, most int, at time.Time) (after app.ClusterSharing, err error) {
+func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change appcluster.SharingChange, most int, at time.Time) (after appcluster.ClusterSharing, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, who.Tenant, cluster)
 		if err != nil {
@@ -207,7 +208,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 			return &app.Error{Code: app.EInvalid, Field: "add", Message: fmt.Sprintf("A cluster can have %d shares at most.", most), Hint: "Share it with a group."}
 		}
 		for _, one := range after.Shares {
-			if slices.ContainsFunc(before.Shares, func(had app.ClusterShare) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
+			if slices.ContainsFunc(before.Shares, func(had appcluster.ClusterShare) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
 				continue
 			}
 			if err := t.Notice(one.Tell(c, who, at)); err != nil {
@@ -223,7 +224,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 	return after, err
 }
 
-func share(t *db.Tx, c app.Cluster, one app.ClusterShare, who app.Actor, field string, at time.Time) error {
+func share(t *db.Tx, c app.Cluster, one appcluster.ClusterShare, who app.Actor, field string, at time.Time) error {
 	known := func() error { return identity.CheckUser(t, c.Tenant, one.Person, field) }
 	if one.Group != "" {
 		known = func() error { return knownGroup(t, c.Tenant, one.Group, field) }

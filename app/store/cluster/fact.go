@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/db"
 )
@@ -41,7 +42,7 @@ const factColumns = `f.cluster, f.service, f.name, f.node, f.value, f.secret, f.
 const factsAtOnce = 50
 
 // FactsNamed implements app.FactStore. Each name is found by an index, whatever the size of the cluster.
-func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) (list []app.NodeFact, err error) {
+func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) (list []execution.NodeFact, err error) {
 	if len(nodes) == 0 {
 		return nil, nil
 	}
@@ -70,16 +71,16 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 }
 
 // FactList implements app.FactStore.
-func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]app.NodeFact, error) {
-	list := []app.NodeFact{}
+func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]execution.NodeFact, error) {
+	list := []execution.NodeFact{}
 	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 		WHERE f.cluster = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number, f.service, f.name LIMIT ?`, cluster, tenant, limit)
 	return list, err
 }
 
-func (s *Store) factRow(list *[]app.NodeFact) func(db.Scanner) error {
+func (s *Store) factRow(list *[]execution.NodeFact) func(db.Scanner) error {
 	return func(row db.Scanner) error {
-		var f app.NodeFact
+		var f execution.NodeFact
 		var cluster string
 		var sealed []byte
 		var secret, at, number int64

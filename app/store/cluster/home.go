@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/store/db"
 )
 
@@ -31,8 +32,8 @@ const leasesOfOwner = `SELECT ` + Columns + ` FROM clusters c
 var firstOfOwner = []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep}
 
 // Home implements app.HomeStore.
-func (s *Store) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
-	h := app.Home{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
+func (s *Store) Home(ctx context.Context, q cluster.HomeQuery) (cluster.Home, error) {
+	h := cluster.Home{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return h, err
@@ -91,7 +92,7 @@ func (s *Store) Home(ctx context.Context, q app.HomeQuery) (app.Home, error) {
 }
 
 // newestNotices looks only at the tenant's newest, so that it costs the same in a tenant that is told much.
-func newestNotices(ctx context.Context, r db.Reader, q app.HomeQuery) ([]app.Notice, error) {
+func newestNotices(ctx context.Context, r db.Reader, q cluster.HomeQuery) ([]app.Notice, error) {
 	groups := q.Reader.Groups[:min(len(q.Reader.Groups), db.MostReaderGroups)]
 	args := []any{q.Tenant, q.AmongNotices, db.Listed(q.Reader.User)}
 	for _, g := range groups {

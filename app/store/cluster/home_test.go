@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/store/db"
 	"muster/app/store/db/dbtest"
+	"muster/app/usage"
 )
 
 // The page that people begin with looks only at what is their own.
 func TestAHomeIsFoundByIndexes(t *testing.T) {
 	d := dbtest.OnDisk(t)
-	where, _ := usageWhere(app.UsageQuery{Tenant: "t", Owner: "ada"})
+	where, _ := usageWhere(usage.UsageQuery{Tenant: "t", Owner: "ada"})
 	for query, index := range map[string]string{
 		standing:      "COVERING INDEX clusters_of_owner (tenant=? AND owner=?)",
 		newestOfOwner: "clusters_of_owner (tenant=? AND owner=? AND status=?)",
@@ -56,7 +58,7 @@ func BenchmarkHome(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	q := app.HomeQuery{Tenant: "t", Owner: "u7", Clusters: 8, EndsBy: now.Add(72 * time.Hour), Leases: 5, Notices: 6, AmongNotices: 1000, Reader: app.NoticeReader{User: "u7"}}
+	q := cluster.HomeQuery{Tenant: "t", Owner: "u7", Clusters: 8, EndsBy: now.Add(72 * time.Hour), Leases: 5, Notices: 6, AmongNotices: 1000, Reader: app.NoticeReader{User: "u7"}}
 	b.Run("home", func(b *testing.B) {
 		for b.Loop() {
 			if h, err := s.Home(b.Context(), q); err != nil || h.Live() != count/50 {
@@ -67,8 +69,8 @@ func BenchmarkHome(b *testing.B) {
 	for name, owner := range map[string]string{"mine": "u7", "everybody": ""} {
 		b.Run("month of "+name, func(b *testing.B) {
 			for b.Loop() {
-				u := app.UsageQuery{Tenant: "t", Owner: owner, From: app.MonthOf(now).Start, To: now, By: app.UsageByNothing, Unit: 24 * time.Hour}
-				if err := s.Usage(b.Context(), u, func(app.UsageDelta) error { return nil }); err != nil {
+				u := usage.UsageQuery{Tenant: "t", Owner: owner, From: app.MonthOf(now).Start, To: now, By: usage.UsageByNothing, Unit: 24 * time.Hour}
+				if err := s.Usage(b.Context(), u, func(usage.UsageDelta) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/app/store/db"
 	"muster/app/store/policy"
 )
@@ -17,7 +18,7 @@ func BeginLease(t *db.Tx, cluster string, from, until time.Time) error {
 }
 
 // SetLease implements app.LeaseStore.
-func (s *Store) SetLease(ctx context.Context, c app.LeaseChange) error {
+func (s *Store) SetLease(ctx context.Context, c operation.LeaseChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var name, status string
 		var expires, deleted int64
@@ -88,18 +89,18 @@ func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l app.L
 const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
 
 // LeasesToWarn implements app.LeaseStore.
-func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []app.LeaseDue, err error) {
+func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []operation.LeaseDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var from, warn int64
 		c, err := Scan(row, &from, &warn)
-		list = append(list, app.LeaseDue{Cluster: c, Times: app.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
+		list = append(list, operation.LeaseDue{Cluster: c, Times: app.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
 		return err
 	}, `SELECT `+Columns+`, c.lease_from, c.warn_at FROM clusters c WHERE `+leaseDue+` ORDER BY c.warn_at LIMIT ?`, db.Micros(now), limit)
 	return list, err
 }
 
 // WarnLease implements app.LeaseStore.
-func (s *Store) WarnLease(ctx context.Context, d app.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
+func (s *Store) WarnLease(ctx context.Context, d operation.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
 	c := d.Cluster
 	err = s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE clusters SET warn_at = ? WHERE id = ? AND deleted_at = 0 AND expires_at = ? AND warn_at = ?`,

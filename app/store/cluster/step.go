@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/store/db"
 )
 
@@ -74,7 +75,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 		st, err := ScanStep(row)
 		u.Failures = append(u.Failures, st)
 		return err
-	}, `SELECT `+StepColumns+` FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state = 'failed' ORDER BY idx LIMIT ?`, tenant, operation, app.MostFailedSteps)
+	}, `SELECT `+StepColumns+` FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state = 'failed' ORDER BY idx LIMIT ?`, tenant, operation, cluster.MostFailedSteps)
 	return u, err
 }
 

@@ -5,20 +5,20 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/store/db"
 	"muster/app/store/policy"
+	"muster/app/usage"
 )
 
 // usageColumns are what usage is added up by.
-var usageColumns = map[app.UsageBy]string{
-	app.UsageByTenant: `x.tenant`, app.UsageByUser: `x.owner`, app.UsageByTemplate: `x.template`, app.UsageByProvider: `x.provider`,
-	app.UsageByHardware: `x.hardware`, app.UsageByCluster: `x.cluster`,
+var usageColumns = map[usage.UsageBy]string{
+	usage.UsageByTenant: `x.tenant`, usage.UsageByUser: `x.owner`, usage.UsageByTemplate: `x.template`, usage.UsageByProvider: `x.provider`,
+	usage.UsageByHardware: `x.hardware`, usage.UsageByCluster: `x.cluster`,
 }
 
 // Usage implements app.UsageStore. A machine is two changes: there is one more from when it was made, and one less from when it
 // was gone. Each lies in a unit of time; of all changes of a key in a unit only the sums leave the database.
-func (s *Store) Usage(ctx context.Context, q app.UsageQuery, f func(app.UsageDelta) error) error {
+func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.UsageDelta) error) error {
 	key := usageColumns[q.By]
 	if key == "" {
 		key = `''`
@@ -37,7 +37,7 @@ func (s *Store) Usage(ctx context.Context, q app.UsageQuery, f func(app.UsageDel
 	all = append(append(all, args...), unit, unit, unit, to, to-base, base)
 	all = append(all, args...)
 	return s.Each(ctx, func(row db.Scanner) error {
-		var d app.UsageDelta
+		var d usage.UsageDelta
 		var n int64
 		if err := row.Scan(&d.Key, &n, &d.Nodes, &d.Cores, &d.Rate, &d.Unpriced, &d.Sum.NodeHours, &d.Sum.CoreHours, &d.Sum.Cost, &d.Sum.Unpriced); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (s *Store) Usage(ctx context.Context, q app.UsageQuery, f func(app.UsageDel
 }
 
 // usageWhere finds what stood within the time.
-func usageWhere(q app.UsageQuery) (string, []any) {
+func usageWhere(q usage.UsageQuery) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
 	if q.Tenant != "" {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
 	"muster/app/store/db"
+	"muster/app/usage"
 )
 
 // Commitments implements app.CommitmentStore. One look at what is reserved gives at most a row for each day.
-func (s *Store) Commitments(ctx context.Context, q app.CommitmentQuery) (list []app.Commitment, err error) {
+func (s *Store) Commitments(ctx context.Context, q usage.CommitmentQuery) (list []usage.Commitment, err error) {
 	now, end, day := db.Micros(q.Now), db.Micros(q.End), (24 * time.Hour).Microseconds()
 	where, args := ``, []any{end, day, now, now}
 	if q.Tenant != "" {
@@ -24,7 +24,7 @@ func (s *Store) Commitments(ctx context.Context, q app.CommitmentQuery) (list []
 		if err := row.Scan(&at, &rate, &rest); err != nil {
 			return err
 		}
-		c := app.Commitment{PerHour: rate}
+		c := usage.Commitment{PerHour: rate}
 		if at >= 0 {
 			c.Until = q.Now.Add(time.Duration(rest / rate * float64(time.Microsecond)))
 		}

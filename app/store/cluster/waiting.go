@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/store/db"
 )
 
@@ -25,8 +26,8 @@ const (
 
 // WaitingRows implements app.WaitingStore. It scans the operation's rows a few times, whatever the page: 80,000 steps
 // take some tens of milliseconds.
-func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64, f app.WaitingFilter, now time.Time) (app.WaitingRows, error) {
-	w := &waiting{s: s, ctx: ctx, tenant: tenant, operation: operation, WaitingRows: app.WaitingRows{
+func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64, f execution.WaitingFilter, now time.Time) (execution.WaitingRows, error) {
+	w := &waiting{s: s, ctx: ctx, tenant: tenant, operation: operation, WaitingRows: execution.WaitingRows{
 		Needs: map[int][]app.Step{}, Busy: map[string]app.Step{}, Place: map[int]int{}}}
 	for _, read := range []func() error{
 		func() error { return w.groups(now) },
@@ -38,7 +39,7 @@ func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64,
 		w.arrives,
 	} {
 		if err := read(); err != nil {
-			return app.WaitingRows{}, err
+			return execution.WaitingRows{}, err
 		}
 	}
 	return w.WaitingRows, nil
@@ -49,13 +50,13 @@ type waiting struct {
 	ctx       context.Context
 	tenant    string
 	operation int64
-	app.WaitingRows
+	execution.WaitingRows
 }
 
 func (w *waiting) groups(now time.Time) error {
 	var first []int
 	err := w.s.Each(w.ctx, func(row db.Scanner) error {
-		var g app.WaitingCount
+		var g execution.WaitingCount
 		var idx int
 		var until, last int64
 		err := row.Scan(&g.State, &g.Action, &g.Service, &g.Code, &g.Count, &idx, &until, &last)
@@ -82,7 +83,7 @@ func (w *waiting) groups(now time.Time) error {
 	return err
 }
 
-func (w *waiting) page(f app.WaitingFilter) (err error) {
+func (w *waiting) page(f execution.WaitingFilter) (err error) {
 	w.Steps, err = w.steps(`idx >= ? AND (? = '' OR node = ?) AND (? = '' OR step = ?) AND is_join = 0
 		AND state IN ('waiting', 'ready', 'queued', 'asked') ORDER BY idx LIMIT ?`, f.From, f.Node, f.Node, f.Step, f.Step, f.Limit+1)
 	if len(w.Steps) > f.Limit {
@@ -225,10 +226,10 @@ func (w *waiting) arrives() (err error) {
 }
 
 // QueueLines implements app.WaitingStore.
-func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (app.QueueRows, error) {
-	var q app.QueueRows
+func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (execution.QueueRows, error) {
+	var q execution.QueueRows
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var l app.QueueLine
+		var l execution.QueueLine
 		var created int64
 		var active, unfinished int
 		err := row.Scan(&l.Operation, &l.Cluster, &l.Name, &l.Kind, &l.Status, &l.Requester, &created, &l.Turn, &l.Queued, &l.Running, &active,
@@ -248,7 +249,7 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (a
 		}
 	}
 	err = s.Each(ctx, func(row db.Scanner) error {
-		b := app.WaitingCount{State: app.StepReady}
+		b := execution.WaitingCount{State: app.StepReady}
 		var until, last int64
 		err := row.Scan(&b.Code, &b.Count, &until, &last)
 		b.Until, b.Last = db.FromMicros(until), db.FromMicros(last)
@@ -267,9 +268,9 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (a
 }
 
 // QueueTenants implements app.WaitingStore.
-func (s *Store) QueueTenants(ctx context.Context, limit int) (some []app.QueueTenant, more int, err error) {
+func (s *Store) QueueTenants(ctx context.Context, limit int) (some []execution.QueueTenant, more int, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var t app.QueueTenant
+		var t execution.QueueTenant
 		var oldest int64
 		err := row.Scan(&t.Tenant, &oldest)
 		t.Oldest = db.FromMicros(oldest)

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // auditKeyRow names the sealed setting that ends of chains are authenticated with: whoever can write to the database but does
@@ -177,8 +178,8 @@ func (s *DB) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
 		add(behind, tenant, tenant, f.After)
 	}
 	limit := f.Limit
-	if limit <= 0 || limit > app.MaxDeeds+1 {
-		limit = app.MaxDeeds + 1
+	if limit <= 0 || limit > identity.MaxDeeds+1 {
+		limit = identity.MaxDeeds + 1
 	}
 	list := []app.Deed{}
 	err := s.Each(ctx, func(row Scanner) error {
@@ -209,8 +210,8 @@ func (s *DB) NoteDeed(ctx context.Context, d app.Deed) error {
 const verifyBatch = 2000
 
 // VerifyAudit implements app.AuditStore. The end is read first, and no further than it is walked: entries are added meanwhile.
-func (s *DB) VerifyAudit(ctx context.Context, tenant string) (app.AuditProof, error) {
-	p := app.AuditProof{Tenant: tenant, Whole: true}
+func (s *DB) VerifyAudit(ctx context.Context, tenant string) (identity.AuditProof, error) {
+	p := identity.AuditProof{Tenant: tenant, Whole: true}
 	var end int64
 	var endHash, mac []byte
 	err := s.Row(ctx, `SELECT number, hash, mac FROM audit_ends WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
@@ -266,7 +267,7 @@ func (s *DB) VerifyAudit(ctx context.Context, tenant string) (app.AuditProof, er
 	return p, nil
 }
 
-func broken(p *app.AuditProof, number int64, why string) {
+func broken(p *identity.AuditProof, number int64, why string) {
 	p.Whole, p.Broken, p.Why = false, number, why
 }
 

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
-func fingerprintPlace(k app.IdempotencyKey) string {
+func fingerprintPlace(k cluster.IdempotencyKey) string {
 	return "idempotency_fingerprints/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
-func answerPlace(k app.IdempotencyKey) string {
+func answerPlace(k cluster.IdempotencyKey) string {
 	return "idempotency_answers/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
 // BeginOnce implements app.IdempotencyStore.
-func (s *DB) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (kept *app.KeptAnswer, err error) {
+func (s *DB) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte, now time.Time) (kept *cluster.KeptAnswer, err error) {
 	sealed := s.Seal(fingerprint, fingerprintPlace(k))
 	err = s.Write(ctx, func(t *Tx) error {
 		kept = nil
@@ -33,7 +34,7 @@ func (s *DB) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []
 			if err := t.Row(`SELECT count(*) FROM idempotency_keys WHERE tenant = ? AND account = ?`, k.Tenant, k.User).Scan(&keys); err != nil {
 				return err
 			}
-			if keys >= app.MaxIdempotencyKeys {
+			if keys >= cluster.MaxIdempotencyKeys {
 				return &app.Error{Code: app.ERateLimit, Reason: "idempotency_key", RetryAfter: time.Hour,
 					Message: fmt.Sprintf("You have used %d idempotency keys since yesterday, which is the limit.", keys), Hint: "Send the request without one, or wait."}
 			}
@@ -56,9 +57,9 @@ func (s *DB) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []
 			if err != nil {
 				return err
 			}
-			kept = &app.KeptAnswer{}
+			kept = &cluster.KeptAnswer{}
 			return json.Unmarshal(b, kept)
-		case now.Sub(FromMicros(begun)) < app.IdempotencyHold && !FromMicros(begun).After(now):
+		case now.Sub(FromMicros(begun)) < cluster.IdempotencyHold && !FromMicros(begun).After(now):
 			return &app.Error{Code: app.EConflict, Reason: "in_progress", Message: "The same request is being carried out.", Hint: "Ask again in a moment.", RetryAfter: time.Second}
 		case changed:
 			return &app.Error{Code: app.EConflict, Reason: "answer_lost", Message: "This request was carried out, but its answer was lost with the server that did so.",
@@ -71,7 +72,7 @@ func (s *DB) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []
 }
 
 // EndOnce implements app.IdempotencyStore.
-func (s *DB) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error {
+func (s *DB) EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error {
 	b, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (s *DB) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer
 }
 
 // ReleaseOnce implements app.IdempotencyStore.
-func (s *DB) ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error {
+func (s *DB) ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error {
 	return s.Write(ctx, func(t *Tx) error {
 		return t.Exec(`DELETE FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ? AND changed = 0 AND length(answer) = 0`, k.Tenant, k.User, k.Key)
 	})
@@ -110,7 +111,7 @@ func (s *DB) DropAnswers(ctx context.Context, before time.Time) (dropped int, er
 }
 
 // marked notes with a write that the request of a key has changed something.
-func marked(k app.IdempotencyKey, act func(*Tx) error) func(*Tx) error {
+func marked(k cluster.IdempotencyKey, act func(*Tx) error) func(*Tx) error {
 	return func(t *Tx) error {
 		if err := act(t); err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/identity"
 )
 
 const (
@@ -97,11 +99,11 @@ func (s *DB) Write(ctx context.Context, act func(*Tx) error) error {
 	if t, ok := ctx.Value(joined{}).(*Tx); ok { // it is part of what is done together; we are on the writer's own goroutine
 		return act(t)
 	}
-	if k, ok := app.OnceOf(ctx); ok {
+	if k, ok := cluster.OnceOf(ctx); ok {
 		act = marked(k, act)
 	}
 	w := &write{act: act, err: make(chan error, 1), trace: app.TraceOf(ctx)}
-	if who, ok := app.Acting(ctx); ok {
+	if who, ok := identity.Acting(ctx); ok {
 		w.who = &who
 	}
 	select {

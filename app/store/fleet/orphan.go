@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/app/ledger"
 	"muster/app/store/db"
 	"muster/app/store/operation"
@@ -93,7 +94,7 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 					decision = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decision END,
 					decided = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decided END,
 					error = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.error END, gone_at = 0`,
-				app.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
+				fleet.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
 				db.Micros(o.MadeAt), at, at)
 			if err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -52,7 +53,7 @@ func scanProvisionerToken(row db.Scanner) (app.ProvisionerToken, error) {
 		return p, err
 	}
 	p.CreatedAt, p.UsedAt = db.FromMicros(created), db.FromMicros(used)
-	if p.ProvisionerGrant = app.AnyProvisionerGrant(); grant != "" {
+	if p.ProvisionerGrant = fleet.AnyProvisionerGrant(); grant != "" {
 		p.ProvisionerGrant = app.ProvisionerGrant{}
 		err = json.Unmarshal([]byte(grant), &p.ProvisionerGrant)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
@@ -69,7 +70,7 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 			db.Micros(due), db.Micros(o.Now), o.Cluster); err != nil {
 			return err
 		}
-		if due.Sub(o.Now) < app.HealthTick { // a short interval would else be as long as the tick
+		if due.Sub(o.Now) < execution.HealthTick { // a short interval would else be as long as the tick
 			t.Topics[app.HealthTopic()] = true
 		}
 		before, err := nodeHealth(t, o.Cluster)
@@ -220,5 +221,5 @@ func settleHealth(t *db.Tx, o app.RoundOutcome, h healthRow, nodes []app.NodeHea
 	if err := cluster.ReadError(err, o.Cluster); err != nil {
 		return err
 	}
-	return t.Notice(app.HealthNotice(o.Now, c, sum))
+	return t.Notice(execution.HealthNotice(o.Now, c, sum))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
@@ -18,7 +19,7 @@ func scopesOf(text string) (scopes []app.Scope) {
 }
 
 // AddDevice implements app.DeviceStore.
-func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d app.Device, mostFrom, most int) error {
+func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity.Device, mostFrom, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM device_asks WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
 			return err
@@ -49,7 +50,7 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d app.Devi
 
 const deviceColumns = `host, origin, agent, wanted, at, expires_at, answer, tenant, user_name, scopes, answered_at, polled_at`
 
-func scanDevice(row db.Scanner) (d app.DeviceTaken, answered, polled time.Time, err error) {
+func scanDevice(row db.Scanner) (d identity.DeviceTaken, answered, polled time.Time, err error) {
 	var wanted, scopes string
 	var at, expires, answeredAt, polledAt int64
 	err = row.Scan(&d.Host, &d.From, &d.Agent, &wanted, &at, &expires, &d.Answer, &d.Tenant, &d.User, &scopes, &answeredAt, &polledAt)
@@ -61,13 +62,13 @@ func scanDevice(row db.Scanner) (d app.DeviceTaken, answered, polled time.Time, 
 }
 
 // Device implements app.DeviceStore.
-func (s *Store) Device(ctx context.Context, userHash []byte) (app.Device, error) {
+func (s *Store) Device(ctx context.Context, userHash []byte) (identity.Device, error) {
 	d, _, _, err := scanDevice(s.Row(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
 	return d.Device, err
 }
 
 // AnswerDevice implements app.DeviceStore.
-func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer app.DeviceAnswer, scopes []app.Scope, at time.Time) error {
+func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer identity.DeviceAnswer, scopes []app.Scope, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		d, _, _, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ? AND expires_at > ?`, userHash, db.Micros(at)))
 		if err != nil {
@@ -81,15 +82,15 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 			return err
 		}
 		facts := map[string]any{"host": d.Host, "from": d.From, "agent": d.Agent}
-		if answer == app.DeviceAllowed {
+		if answer == identity.DeviceAllowed {
 			facts["scopes"] = scopes
 		}
-		return t.Deed(at, who, "device."+map[app.DeviceAnswer]string{app.DeviceAllowed: "allow", app.DeviceDenied: "deny"}[answer], d.Host, nil, facts)
+		return t.Deed(at, who, "device."+map[identity.DeviceAnswer]string{identity.DeviceAllowed: "allow", identity.DeviceDenied: "deny"}[answer], d.Host, nil, facts)
 	})
 }
 
 // TakeDevice implements app.DeviceStore.
-func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(app.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
+func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {
 		refused = nil
@@ -107,7 +108,7 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 		if err := t.Exec(`DELETE FROM device_asks WHERE hash = ?`, hash); err != nil {
 			return err
 		}
-		if d.Answer == app.DeviceDenied {
+		if d.Answer == identity.DeviceDenied {
 			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "At the portal somebody said no."}
 			return nil
 		}

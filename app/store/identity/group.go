@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
 // Groups implements app.GroupStore.
-func (s *Store) Groups(ctx context.Context, tenant string) ([]app.Group, error) {
+func (s *Store) Groups(ctx context.Context, tenant string) ([]identity.Group, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
@@ -25,14 +26,14 @@ func (s *Store) Groups(ctx context.Context, tenant string) ([]app.Group, error) 
 }
 
 // groups reads the groups of a tenant, or one of them, with their members.
-func groups(read func(func(db.Scanner) error, string, ...any) error, tenant, only string) ([]app.Group, error) {
-	found := map[string]*app.Group{}
+func groups(read func(func(db.Scanner) error, string, ...any) error, tenant, only string) ([]identity.Group, error) {
+	found := map[string]*identity.Group{}
 	filter, args := ``, []any{tenant}
 	if only != "" {
 		filter, args = ` AND name = ?`, append(args, only)
 	}
 	err := read(func(row db.Scanner) error {
-		g := app.Group{Members: []app.Member{}}
+		g := identity.Group{Members: []identity.Member{}}
 		var created int64
 		err := row.Scan(&g.Name, &g.About, &created, &g.CreatedBy)
 		g.CreatedAt = db.FromMicros(created)
@@ -49,11 +50,11 @@ func groups(read func(func(db.Scanner) error, string, ...any) error, tenant, onl
 		}
 		g := found[name]
 		if g == nil {
-			g = &app.Group{Name: name, Members: []app.Member{}}
+			g = &identity.Group{Name: name, Members: []identity.Member{}}
 			found[name] = g
 		}
 		if n := len(g.Members); n == 0 || g.Members[n-1].User != user {
-			g.Members = append(g.Members, app.Member{User: user})
+			g.Members = append(g.Members, identity.Member{User: user})
 		}
 		member := &g.Members[len(g.Members)-1]
 		if source == "" {
@@ -64,24 +65,24 @@ func groups(read func(func(db.Scanner) error, string, ...any) error, tenant, onl
 		return nil
 	}, `SELECT group_name, user_name, source FROM memberships WHERE tenant = ?`+strings.Replace(filter, "name", "group_name", 1)+`
 		ORDER BY group_name, user_name, source`, args...)
-	list := make([]app.Group, 0, len(found))
+	list := make([]identity.Group, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		list = append(list, *found[name])
 	}
 	return list, err
 }
 
-func group(t *db.Tx, tenant, name string) (g app.Group, found bool, err error) {
+func group(t *db.Tx, tenant, name string) (g identity.Group, found bool, err error) {
 	all, err := groups(t.Each, tenant, name)
 	if err != nil || len(all) == 0 {
-		return app.Group{Name: name, Members: []app.Member{}}, false, err
+		return identity.Group{Name: name, Members: []identity.Member{}}, false, err
 	}
 	return all[0], !all[0].CreatedAt.IsZero(), nil
 }
 
 // SaveGroup implements app.GroupStore.
-func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange, at time.Time) (app.Group, error) {
-	var after app.Group
+func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c identity.GroupChange, at time.Time) (identity.Group, error) {
+	var after identity.Group
 	err := s.Write(ctx, func(t *db.Tx) error {
 		before, found, err := group(t, who.Tenant, c.Name)
 		if err != nil {
@@ -102,7 +103,7 @@ func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c app.GroupChange,
 	return after, err
 }
 
-func saveGroup(t *db.Tx, who app.Actor, c app.GroupChange, before app.Group, found bool, at time.Time) error {
+func saveGroup(t *db.Tx, who app.Actor, c identity.GroupChange, before identity.Group, found bool, at time.Time) error {
 	wanted := map[string]bool{}
 	if c.Members == nil {
 		for _, m := range before.Members {
@@ -162,7 +163,7 @@ func join(t *db.Tx, tenant, user, group, source string) error {
 	return t.Exec(`INSERT INTO memberships (tenant, user_name, group_name, source) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, tenant, user, group, source)
 }
 
-func groupFacts(g app.Group) map[string]any {
+func groupFacts(g identity.Group) map[string]any {
 	members := []string{}
 	for _, m := range g.Members {
 		if m.Here {
@@ -205,7 +206,7 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 // setGroupsFrom sets in which groups one source says that a user is; those that people made stay. Names that cannot be groups
 // are left out. It writes nothing where nothing changes.
 func setGroupsFrom(t *db.Tx, tenant, user, source string, groups []string, at time.Time) error {
-	groups = app.ExternalGroups(groups)
+	groups = identity.ExternalGroups(groups)
 	before := []string{}
 	err := t.Each(func(row db.Scanner) error {
 		var g string

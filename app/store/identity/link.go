@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
 // SaveLink implements app.IdentityStore.
-func (s *Store) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) error {
+func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		// Those that are over are kept for a day, so that people are told that they came too late.
 		if err := t.Exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
@@ -24,7 +25,7 @@ func (s *Store) SaveLink(ctx context.Context, hash []byte, l app.IdentityLink) e
 
 const linkByHash = `SELECT kind, external, label, at, expires_at, used_at FROM identity_links WHERE hash = ?`
 
-func scanLink(row db.Scanner) (l app.IdentityLink, err error) {
+func scanLink(row db.Scanner) (l identity.IdentityLink, err error) {
 	var at, expires, used int64
 	err = row.Scan(&l.Kind, &l.External, &l.Label, &at, &expires, &used)
 	if db.IsNoRows(err) {
@@ -35,12 +36,12 @@ func scanLink(row db.Scanner) (l app.IdentityLink, err error) {
 }
 
 // Link implements app.IdentityStore.
-func (s *Store) Link(ctx context.Context, hash []byte) (app.IdentityLink, error) {
+func (s *Store) Link(ctx context.Context, hash []byte) (identity.IdentityLink, error) {
 	return scanLink(s.Row(ctx, linkByHash, hash))
 }
 
 // UseLink implements app.IdentityStore.
-func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i app.Identity, err error) {
+func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i identity.Identity, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		l, err := scanLink(t.Row(linkByHash, hash))
 		if err != nil {
@@ -49,7 +50,7 @@ func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time
 		if err := l.Unusable(at); err != nil {
 			return err
 		}
-		i = app.Identity{Kind: l.Kind, External: l.External, Label: l.Label, Tenant: who.Tenant, User: who.User, At: at}
+		i = identity.Identity{Kind: l.Kind, External: l.External, Label: l.Label, Tenant: who.Tenant, User: who.User, At: at}
 		taken, _, err := ScanIdentity(t.Each, l.Kind, l.External)
 		if err == nil {
 			err = taken.Taken(who)
@@ -75,7 +76,7 @@ func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time
 }
 
 // ScanIdentity reads an identity with its account, from a read or within a transaction.
-func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i app.Identity, u app.User, err error) {
+func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i identity.Identity, u app.User, err error) {
 	found := false
 	var at int64
 	err = each(func(row db.Scanner) error {
@@ -93,15 +94,15 @@ func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any)
 }
 
 // Identity implements app.IdentityStore.
-func (s *Store) Identity(ctx context.Context, kind, external string) (app.Identity, app.User, error) {
+func (s *Store) Identity(ctx context.Context, kind, external string) (identity.Identity, app.User, error) {
 	return ScanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
 }
 
 // Identities implements app.IdentityStore.
-func (s *Store) Identities(ctx context.Context, tenant, user string) ([]app.Identity, error) {
-	list := []app.Identity{}
+func (s *Store) Identities(ctx context.Context, tenant, user string) ([]identity.Identity, error) {
+	list := []identity.Identity{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var i app.Identity
+		var i identity.Identity
 		var at int64
 		if err := row.Scan(&i.Kind, &i.External, &i.Label, &i.Tenant, &i.User, &at); err != nil {
 			return err

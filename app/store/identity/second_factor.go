@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
@@ -13,14 +14,14 @@ const factorColumns = `id, kind, name, sealed, used_step, started_at, confirmed_
 
 // factors reads those of an account that are confirmed, or its one app that is not. A secret whose key was lost is left empty: people must still be able to see
 // and remove what they have, and to use a recovery code.
-func (s *Store) factors(each func(func(db.Scanner) error, string, ...any) error, tenant, user string, confirmed bool) (list []app.SecondFactor, err error) {
+func (s *Store) factors(each func(func(db.Scanner) error, string, ...any) error, tenant, user string, confirmed bool) (list []identity.SecondFactor, err error) {
 	which := `confirmed_at = 0`
 	if confirmed {
 		which = `confirmed_at > 0`
 	}
 	var sealed [][]byte
 	err = each(func(row db.Scanner) error {
-		var f app.SecondFactor
+		var f identity.SecondFactor
 		var secret []byte
 		var started, added, used int64
 		if err := row.Scan(&f.ID, &f.Kind, &f.Name, &secret, &f.UsedStep, &started, &added, &used); err != nil {
@@ -44,7 +45,7 @@ func (s *Store) factors(each func(func(db.Scanner) error, string, ...any) error,
 }
 
 // SecondFactors implements app.SecondFactorStore.
-func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.SecondFactors, err error) {
+func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f identity.SecondFactors, err error) {
 	each := func(row func(db.Scanner) error, query string, args ...any) error {
 		return s.Each(ctx, row, query, args...)
 	}
@@ -52,7 +53,7 @@ func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.S
 		return f, err
 	}
 	for i := range f.Factors {
-		if f.Factors[i].Kind == app.FactorApp {
+		if f.Factors[i].Kind == identity.FactorApp {
 			f.Factors[i].Secret = nil
 		}
 	}
@@ -62,7 +63,7 @@ func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f app.S
 }
 
 // StartFactor implements app.SecondFactorStore.
-func (s *Store) StartFactor(ctx context.Context, who app.Actor, f app.SecondFactor, after time.Time) (app.SecondFactor, error) {
+func (s *Store) StartFactor(ctx context.Context, who app.Actor, f identity.SecondFactor, after time.Time) (identity.SecondFactor, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		have, err := s.factors(t.Each, who.Tenant, who.User, false)
 		if err != nil {
@@ -80,13 +81,13 @@ func (s *Store) StartFactor(ctx context.Context, who app.Actor, f app.SecondFact
 	return f, err
 }
 
-func (s *Store) insertFactor(t *db.Tx, who app.Actor, f app.SecondFactor) error {
+func (s *Store) insertFactor(t *db.Tx, who app.Actor, f identity.SecondFactor) error {
 	return t.Exec(`INSERT INTO second_factors (id, tenant, user_name, kind, name, sealed, used_step, started_at, confirmed_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.Seal(f.Secret, "second_factors/"+f.ID), f.UsedStep, db.Micros(f.StartedAt), db.Micros(f.AddedAt), db.Micros(f.UsedAt))
 }
 
 // AddFactor implements app.SecondFactorStore.
-func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f app.SecondFactor, check func(app.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
+func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f identity.SecondFactor, check func(identity.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		had, err := s.factors(t.Each, who.Tenant, who.User, true)
 		if err != nil {
@@ -120,7 +121,7 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f a
 }
 
 // confirm takes the app that the actor has started, if check accepts it.
-func (s *Store) confirm(t *db.Tx, who app.Actor, f app.SecondFactor, check func(app.SecondFactor) (int64, error)) (app.SecondFactor, error) {
+func (s *Store) confirm(t *db.Tx, who app.Actor, f identity.SecondFactor, check func(identity.SecondFactor) (int64, error)) (identity.SecondFactor, error) {
 	list, err := s.factors(t.Each, who.Tenant, who.User, false)
 	if err != nil {
 		return f, err
@@ -138,7 +139,7 @@ func (s *Store) confirm(t *db.Tx, who app.Actor, f app.SecondFactor, check func(
 	return f, t.Exec(`UPDATE second_factors SET confirmed_at = ?, used_step = ? WHERE id = ?`, db.Micros(at), step, f.ID)
 }
 
-func factorFacts(f app.SecondFactor) map[string]any {
+func factorFacts(f identity.SecondFactor) map[string]any {
 	return map[string]any{"kind": f.Kind, "name": f.Name}
 }
 
@@ -155,7 +156,7 @@ func setRecoveryCodes(t *db.Tx, who app.Actor, codes [][]byte) error {
 }
 
 // UseFactor implements app.SecondFactorStore.
-func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]app.SecondFactor, [][]byte) (app.FactorUse, error)) (used app.FactorUse, err error) {
+func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]identity.SecondFactor, [][]byte) (identity.FactorUse, error)) (used identity.FactorUse, err error) {
 	var wrong error // is written down, so it does not end the transaction
 	err = s.Write(ctx, func(t *db.Tx) error {
 		// Counting first takes the row, so that attempts at the same moment, at whichever server, wait for each other.
@@ -163,9 +164,9 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		if err != nil {
 			return err
 		}
-		if failures > app.MostWrongCodes {
+		if failures > identity.MostWrongCodes {
 			wrong = &app.Error{Code: app.ERateLimit, Reason: "too_many_codes", Field: "code", Message: "Too many wrong codes were entered for this account.",
-				Hint: "Try again in " + app.Length(since.Add(app.WrongCodesWithin).Sub(at).Truncate(time.Minute)+time.Minute) + ", or use a security key."}
+				Hint: "Try again in " + app.Length(since.Add(identity.WrongCodesWithin).Sub(at).Truncate(time.Minute)+time.Minute) + ", or use a security key."}
 		}
 		factors, err := s.factors(t.Each, who.Tenant, who.User, true)
 		if err != nil {
@@ -182,11 +183,11 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		}
 		limited := wrong
 		used, wrong = try(factors, codes)
-		if limited != nil && used.Kind != app.FactorKey { // a key cannot be guessed
+		if limited != nil && used.Kind != identity.FactorKey { // a key cannot be guessed
 			wrong = limited
 		}
 		switch {
-		case wrong != nil && failures == app.MostWrongCodes:
+		case wrong != nil && failures == identity.MostWrongCodes:
 			return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("%d wrong codes were entered for the account %s", failures, who.User),
 				Text: "Whoever it was knows the password. If it wasn't you, change it.", Path: "/account/password"})
 		case wrong != nil:
@@ -202,7 +203,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 
 // countCode counts an attempt as a failure, and returns how many there were within the window and when that began.
 func countCode(t *db.Tx, who app.Actor, at time.Time) (failures int, since time.Time, err error) {
-	old := db.Micros(at.Add(-app.WrongCodesWithin))
+	old := db.Micros(at.Add(-identity.WrongCodesWithin))
 	var began int64
 	err = t.Row(`UPDATE users SET code_failures = CASE WHEN code_failed_at <= ? THEN 1 ELSE code_failures + 1 END,
 		code_failed_at = CASE WHEN code_failed_at <= ? THEN ? ELSE code_failed_at END WHERE tenant = ? AND name = ? RETURNING code_failures, code_failed_at`,
@@ -214,14 +215,14 @@ func countCode(t *db.Tx, who app.Actor, at time.Time) (failures int, since time.
 }
 
 // usedFactor notes what was used, and that nothing failed.
-func (s *Store) usedFactor(t *db.Tx, who app.Actor, u app.FactorUse, at time.Time) error {
+func (s *Store) usedFactor(t *db.Tx, who app.Actor, u identity.FactorUse, at time.Time) error {
 	if err := t.Exec(`UPDATE users SET code_failures = 0, code_failed_at = 0 WHERE tenant = ? AND name = ?`, who.Tenant, who.User); err != nil {
 		return err
 	}
 	switch u.Kind {
-	case app.FactorApp:
+	case identity.FactorApp:
 		return t.Exec(`UPDATE second_factors SET used_step = ?, used_at = ? WHERE id = ?`, u.Step, db.Micros(at), u.ID)
-	case app.FactorKey:
+	case identity.FactorKey:
 		return t.Exec(`UPDATE second_factors SET sealed = ?, used_at = ? WHERE id = ?`, s.Seal(u.Secret, "second_factors/"+u.ID), db.Micros(at), u.ID)
 	}
 	if err := t.Exec(`UPDATE recovery_codes SET used_at = ? WHERE tenant = ? AND user_name = ? AND hash = ?`, db.Micros(at), who.Tenant, who.User, u.Code); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/secret"
 	"muster/app/store/db"
 )
 
@@ -24,8 +25,8 @@ func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value
 		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM secrets WHERE tenant = ? AND name = ?)`, who.Tenant, name).Scan(&there); err != nil {
 			return err
 		}
-		if others >= app.MaxSecrets {
-			return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d secrets.", app.MaxSecrets), Hint: "Delete those that nothing uses any more."}
+		if others >= secret.MaxSecrets {
+			return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d secrets.", secret.MaxSecrets), Hint: "Delete those that nothing uses any more."}
 		}
 		if err := t.Exec(`INSERT INTO secrets (tenant, name, value, set_by, set_at, used_at) VALUES (?, ?, ?, ?, ?, 0)
 			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, set_by = excluded.set_by, set_at = excluded.set_at`,

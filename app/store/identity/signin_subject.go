@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
@@ -26,7 +27,7 @@ const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant
 	WHERE j.issuer = ? AND j.subject = ? AND j.tenant = ?`
 
 // AdmitSubject implements app.SubjectStore.
-func (s *Store) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at time.Time) (u app.User, err error) {
+func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity.Grant, at time.Time) (u app.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err = admit(t, p, g, at)
 		return err
@@ -34,7 +35,7 @@ func (s *Store) AdmitSubject(ctx context.Context, p app.Subject, g app.Grant, at
 	return u, err
 }
 
-func admit(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (app.User, error) {
+func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (app.User, error) {
 	var closed int64
 	switch err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
 	case db.IsNoRows(err), err == nil && closed != 0:
@@ -76,7 +77,7 @@ func admit(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (app.User, error)
 
 // newcomer makes the account of a person who has none in the tenant yet. A name that somebody has is never shared: an identity
 // provider could otherwise hand out the accounts of others.
-func newcomer(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (string, error) {
+func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (string, error) {
 	var n int
 	if err := t.Row(`SELECT count(*) FROM users WHERE tenant = ? AND name = ?`, g.Tenant, p.Name).Scan(&n); err != nil {
 		return "", err
@@ -97,7 +98,7 @@ func newcomer(t *db.Tx, p app.Subject, g app.Grant, at time.Time) (string, error
 }
 
 // DismissSubject implements app.SubjectStore.
-func (s *Store) DismissSubject(ctx context.Context, p app.Subject, except []string, at time.Time) error {
+func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except []string, at time.Time) error {
 	var accounts []app.User
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var u app.User

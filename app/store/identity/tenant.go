@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
@@ -188,7 +189,7 @@ func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at
 }
 
 // tenantLeft finds what may still stand in a cloud for a tenant.
-func tenantLeft(t *db.Tx, name string) (l app.TenantLeft, err error) {
+func tenantLeft(t *db.Tx, name string) (l identity.TenantLeft, err error) {
 	for _, q := range []struct {
 		into  *[]string
 		query string

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/settings"
 	"muster/app/store/db"
 )
 
@@ -71,7 +72,7 @@ func (s *Store) Together(ctx context.Context, who app.Actor, mark string, at tim
 			return err
 		}
 		if now != mark {
-			return app.TenantMoved()
+			return settings.TenantMoved()
 		}
 		if err := t.Deed(at, who, "tenant.import", who.Tenant, nil, facts); err != nil {
 			return err

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
 // Users implements app.UserStore.
-func (s *Store) Users(ctx context.Context, tenant string, f app.UserFilter) ([]app.User, bool, error) {
+func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter) ([]app.User, bool, error) {
 	where, args := ` WHERE u.tenant = ?`, []any{tenant}
 	if f.Search != "" {
 		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search)) + "%"
@@ -49,9 +50,9 @@ func (s *Store) Users(ctx context.Context, tenant string, f app.UserFilter) ([]a
 }
 
 // UserView implements app.UserStore.
-func (s *Store) UserView(ctx context.Context, tenant, name string) (app.UserView, error) {
+func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.UserView, error) {
 	u, err := s.User(ctx, tenant, name)
-	v := app.UserView{User: u}
+	v := identity.UserView{User: u}
 	if err != nil {
 		return v, err
 	}
@@ -66,7 +67,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (app.UserView
 }
 
 // others counts who else could look after things.
-func others(t *db.Tx, u app.User) (o app.Others, err error) {
+func others(t *db.Tx, u app.User) (o identity.Others, err error) {
 	err = t.Row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
 		FROM users WHERE role IN ('superadmin', 'admin') AND disabled_at = 0 AND NOT (tenant = ? AND name = ?)`,
 		u.Tenant, u.Tenant, u.Name).Scan(&o.Superadmins, &o.Admins)
@@ -108,7 +109,7 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 }
 
 // ChangeUser implements app.UserStore.
-func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c app.UserChange, at time.Time) (after app.User, err error) {
+func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (after app.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := ReadUser(t, who.Tenant, name)
 		if err != nil {

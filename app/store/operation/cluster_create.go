@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/app/store/build"
 	"muster/app/store/catalog"
 	"muster/app/store/cluster"
@@ -105,7 +106,7 @@ func reservationOf(n app.NewCluster) app.Reservation {
 	if n.Reservation.Tenant != "" {
 		return n.Reservation
 	}
-	return app.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, nil)
+	return apppolicy.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, nil)
 }
 
 // insertNodes writes nodes with the intents of their machines.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
@@ -23,7 +24,7 @@ func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, e
 }
 
 // JudgeGoOn implements app.GoOnStore. It happens once for each time that the operation fails.
-func (s *Store) JudgeGoOn(ctx context.Context, j app.GoOnJudgement) (judged bool, err error) {
+func (s *Store) JudgeGoOn(ctx context.Context, j operation.GoOnJudgement) (judged bool, err error) {
 	o := j.Operation
 	err = s.Write(ctx, func(t *db.Tx) error {
 		why := "It cannot be gone on with what there is: " + j.Why

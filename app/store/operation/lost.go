@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/health"
@@ -133,7 +134,7 @@ func failLost(t *db.Tx, now time.Time, cluster string) (message string, err erro
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	return app.LostWords(names), t.Exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, db.Micros(now), cluster)
+	return operation.LostWords(names), t.Exec(`UPDATE clusters SET lost_at = ? WHERE id = ?`, db.Micros(now), cluster)
 }
 
 // Untouched narrows clusters c to those to which nothing was done since they were found to have lost machines.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	apppool "muster/app/pool"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -43,7 +44,7 @@ func (s *Store) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.
 		switch {
 		case named > 0:
 			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a pool named %q.", p.Name), Hint: "Choose another name. One that was deleted keeps its name until its machines are gone."}
-		case there >= app.MaxPools:
+		case there >= apppool.MaxPools:
 			return app.Errorf(app.EConflict, "The tenant has %d pools already, which is the most.", there)
 		}
 		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
@@ -155,7 +156,7 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 
 // PoolMachines implements app.PoolStore.
 func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app.PoolMachine, error) {
-	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * app.MaxPoolCount}
+	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
 	if handed > 0 {
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
 	}
@@ -222,7 +223,7 @@ func poolStock(each func(func(db.Scanner) error, string, ...any) error, tenant s
 			return err
 		}, `SELECT m.cluster, p.name, m.zone FROM pool_machines m JOIN pools p ON p.id = m.pool
 			WHERE m.tenant = ? AND m.shape = ? AND m.state = 'ready' AND m.expires_at > ? ORDER BY m.ready_at, m.cluster LIMIT ?`,
-			tenant, shape, db.Micros(now.Add(poolMargin)), 4*app.MaxPoolCount); err != nil {
+			tenant, shape, db.Micros(now.Add(poolMargin)), 4*apppool.MaxPoolCount); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	apppool "muster/app/pool"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 )
@@ -141,7 +142,7 @@ func poolFailed(t *db.Tx, at time.Time, pool int64, message string) error {
 	if err != nil {
 		return fmt.Errorf("store: pool %d: %w", pool, err)
 	}
-	return t.Exec(`UPDATE pools SET retry_at = ? WHERE id = ?`, db.Micros(at.Add(app.PoolRetry(failures))), pool)
+	return t.Exec(`UPDATE pools SET retry_at = ? WHERE id = ?`, db.Micros(at.Add(apppool.PoolRetry(failures))), pool)
 }
 
 // poolMachineLost takes a machine that is gone out of its pool, where the cluster is one's.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -44,7 +45,7 @@ func scanQuestion(row db.Scanner, more ...any) (q questionRow, err error) {
 }
 
 // Questions implements app.QuestionStore.
-func (s *Store) Questions(ctx context.Context, tenant string, f app.QuestionFilter) ([]app.Question, error) {
+func (s *Store) Questions(ctx context.Context, tenant string, f execution.QuestionFilter) ([]app.Question, error) {
 	list := []app.Question{}
 	where, args := `q.tenant = ?`, []any{tenant}
 	if f.Cluster != "" {
@@ -90,7 +91,7 @@ func noQuestion(err error, operation int64, index int) error {
 }
 
 // Answers implements app.QuestionStore.
-func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]app.NodeAnswer, error) {
+func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]execution.NodeAnswer, error) {
 	if len(nodes) == 0 {
 		return nil, nil
 	}
@@ -99,7 +100,7 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 		args = append(args, n)
 	}
 	place := map[[2]string]int{} // by node and service: where the values are
-	var list []app.NodeAnswer
+	var list []execution.NodeAnswer
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var name, node, service string
 		var person, sealed []byte
@@ -114,7 +115,7 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 		if !known {
 			at = len(list)
 			place[[2]string{node, service}] = at
-			list = append(list, app.NodeAnswer{Node: node, Service: service, Values: map[string]app.AnswerValue{}})
+			list = append(list, execution.NodeAnswer{Node: node, Service: service, Values: map[string]app.AnswerValue{}})
 		}
 		maps.Copy(list[at].Values, values) // those of different actions of a service add up
 		return nil
@@ -147,7 +148,7 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 }
 
 // AnswerQuestion implements app.QuestionStore.
-func (s *Store) AnswerQuestion(ctx context.Context, n app.NewAnswer) (q app.Question, err error) {
+func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q app.Question, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err := question(t, n.Tenant, n.Operation, n.Index)
 		if err != nil {
@@ -249,7 +250,7 @@ func openAlike(t *db.Tx, q questionRow) ([]questionRow, error) {
 }
 
 // tooLate says what has become of a question that somebody wants to answer.
-func tooLate(t *db.Tx, q questionRow, n app.NewAnswer) error {
+func tooLate(t *db.Tx, q questionRow, n execution.NewAnswer) error {
 	e := &app.Error{Code: app.EConflict, Reason: "not_asked", Field: "attempt"}
 	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {
 	case n.Attempt > q.Attempt:

@@ -7,6 +7,7 @@ import (
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 // noteQuestions opens and closes the questions of steps that a set has moved, in the same transaction: a question is open just as
@@ -125,7 +126,7 @@ func expandQuestion(t *db.Tx, q *questionRow, clusters map[string]app.MacroClust
 		}, `SELECT `+cluster.NodeColumns+` FROM nodes WHERE cluster = ?`, q.Cluster); err != nil {
 			return err
 		}
-		c = app.NewMacroCluster(q.Owner, nodes)
+		c = template.NewMacroCluster(q.Owner, nodes)
 		clusters[q.Cluster] = c
 	}
 	var self *app.Node

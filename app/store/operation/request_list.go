@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
@@ -170,10 +171,10 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.
 }
 
 // PastFacts implements app.PolicyStore.
-func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]app.PastRequest, error) {
-	list := []app.PastRequest{}
+func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]policy.PastRequest, error) {
+	list := []policy.PastRequest{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var p app.PastRequest
+		var p policy.PastRequest
 		var facts []byte
 		var at int64
 		if err := row.Scan(&p.ID, &p.Requester, &at, &facts); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -246,7 +247,7 @@ func loadReplacements(t *db.Tx, claimed map[ledger.Key]*app.ClaimedStep) error {
 			err := r.Scan(&id)
 			c.Replacements = append(c.Replacements, id)
 			return err
-		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, app.ResourceMachine, db.Micros(c.TriedAt), mostReplacements)
+		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), mostReplacements)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
@@ -37,7 +38,7 @@ func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []
 		return err
 	}, `SELECT `+cluster.Columns+`, `+topUpColumns+` FROM top_ups u JOIN clusters c ON c.id = u.cluster
 		WHERE u.due_at > 0 AND (u.due_at <= ? OR u.due_at > ?) AND c.deleted_at = 0 AND (c.expires_at = 0 OR c.expires_at > ?) ORDER BY u.due_at LIMIT ?`,
-		db.Micros(now), db.Micros(now.Add(app.TopUpPatience)), db.Micros(now), limit)
+		db.Micros(now), db.Micros(now.Add(operation.TopUpPatience)), db.Micros(now), limit)
 	return due, err
 }
 
@@ -123,7 +124,7 @@ func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
 		case c.Now:
 			due, tries = db.Micros(c.At), 0
 		case idle && u.Off:
-			due, tries = db.Micros(c.At.Add(app.TopUpGap(0))), 0
+			due, tries = db.Micros(c.At.Add(operation.TopUpGap(0))), 0
 		case idle:
 			due = db.Micros(u.NextAt)
 		}
@@ -198,7 +199,7 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 			}
 		}
 	}
-	off, due := 0, db.Micros(now.Add(app.TopUpGap(u.Tries)))
+	off, due := 0, db.Micros(now.Add(operation.TopUpGap(u.Tries)))
 	if u.Off {
 		off = 1
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/app/store/db"
 )
 
@@ -26,7 +27,7 @@ func budgetLevel(limit, used float64) (level int) {
 }
 
 // tellBudget tells that a budget is used up to a level, once a month and level.
-func tellBudget(t *db.Tx, at time.Time, tenant string, s app.QuotaStanding, used float64) error {
+func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding, used float64) error {
 	limit, _ := s.Limits.Of(app.MeasurePerMonth)
 	reached := budgetLevel(limit, used)
 	if reached == 0 {
@@ -72,8 +73,8 @@ func tellBudget(t *db.Tx, at time.Time, tenant string, s app.QuotaStanding, used
 }
 
 // forgetBudget lets a budget that was changed be told of anew.
-func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, before, after *app.Quota) error {
-	limit := func(q *app.Quota) float64 {
+func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, before, after *apppolicy.Quota) error {
+	limit := func(q *apppolicy.Quota) float64 {
 		if q != nil {
 			if l, is := q.Limits.Of(app.MeasurePerMonth); is {
 				return l
@@ -128,13 +129,13 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 }
 
 // budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
-func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []app.QuotaStanding, err error) {
+func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []apppolicy.QuotaStanding, err error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
 	defer l.end()
-	own := map[string]app.Limits{}
+	own := map[string]apppolicy.Limits{}
 	for _, q := range l.all {
 		if q.Scope == app.QuotaUser {
 			own[q.Name] = q.Limits
@@ -144,7 +145,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 		if _, is := q.Limits.Of(app.MeasurePerMonth); !is {
 			continue
 		}
-		of := []app.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
+		of := []apppolicy.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
 		each := q.Scope == app.QuotaEachUser
 		if each {
 			all, err := l.byOwner(tenant)
@@ -154,7 +155,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			of = of[:0]
 			for _, name := range slices.Sorted(maps.Keys(all)) {
 				if !strings.HasPrefix(name, "pool:") {
-					st := app.QuotaStanding{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
+					st := apppolicy.QuotaStanding{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
 					st.Months[0] = all[name].PerMonth
 					of = append(of, st)
 				}

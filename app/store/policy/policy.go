@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
 
 const policyColumns = `version, policy, saved_by, saved_at, deleted`
 
-func scanPolicy(row db.Scanner) (p app.Policy, err error) {
+func scanPolicy(row db.Scanner) (p apppolicy.Policy, err error) {
 	var text []byte
 	var version int
 	var saved, deleted int64
@@ -29,19 +30,19 @@ func scanPolicy(row db.Scanner) (p app.Policy, err error) {
 }
 
 // Policies implements app.PolicyStore.
-func (s *Store) Policies(ctx context.Context, tenant string) ([]app.Policy, error) {
+func (s *Store) Policies(ctx context.Context, tenant string) ([]apppolicy.Policy, error) {
 	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, tenant)
-	app.SortPolicies(list)
+	apppolicy.SortPolicies(list)
 	return list, err
 }
 
 // PolicyVersions implements app.PolicyStore.
-func (s *Store) PolicyVersions(ctx context.Context, tenant, name string) ([]app.Policy, error) {
+func (s *Store) PolicyVersions(ctx context.Context, tenant, name string) ([]apppolicy.Policy, error) {
 	return s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? ORDER BY version DESC LIMIT 1000`, tenant, name)
 }
 
-func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.Policy, error) {
-	list := []app.Policy{}
+func (s *Store) policies(ctx context.Context, query string, args ...any) ([]apppolicy.Policy, error) {
+	list := []apppolicy.Policy{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPolicy(row)
 		list = append(list, p)
@@ -51,7 +52,7 @@ func (s *Store) policies(ctx context.Context, query string, args ...any) ([]app.
 }
 
 // SavePolicy implements app.PolicyStore.
-func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now time.Time) (saved app.Policy, err error) {
+func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Actor, now time.Time) (saved apppolicy.Policy, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, p.Name)
 		if err != nil {
@@ -77,7 +78,7 @@ func (s *Store) SavePolicy(ctx context.Context, p app.Policy, who app.Actor, now
 }
 
 // policy gives the version that stands, nil for none, and the number of the last.
-func policy(t *db.Tx, tenant, name string) (had *app.Policy, last int, err error) {
+func policy(t *db.Tx, tenant, name string) (had *apppolicy.Policy, last int, err error) {
 	if err := t.Row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
 	}
@@ -88,7 +89,7 @@ func policy(t *db.Tx, tenant, name string) (had *app.Policy, last int, err error
 	return &p, last, err
 }
 
-func savePolicy(t *db.Tx, p app.Policy, had *app.Policy, who app.Actor, now time.Time, act string) error {
+func savePolicy(t *db.Tx, p apppolicy.Policy, had *apppolicy.Policy, who app.Actor, now time.Time, act string) error {
 	if err := t.Exec(`UPDATE policies SET stands = 0 WHERE tenant = ? AND name = ? AND stands = 1`, who.Tenant, p.Name); err != nil {
 		return err
 	}
@@ -154,13 +155,13 @@ func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now
 
 // CopyPolicies begins each policy that stands with its first version.
 func CopyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
-	var policies []app.Policy
+	var policies []apppolicy.Policy
 	err := t.Each(func(row db.Scanner) error {
 		var text []byte
 		if err := row.Scan(&text); err != nil {
 			return err
 		}
-		var p app.Policy
+		var p apppolicy.Policy
 		if err := json.Unmarshal(text, &p); err != nil {
 			return fmt.Errorf("policy: %w", err)
 		}

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/app/store/db"
 )
 
 const quotaColumns = `q.scope, q.name, q.clusters, q.nodes, q.cpu, q.per_hour, q.per_month, q.changed_at, q.changed_by`
 
-func scanQuota(row db.Scanner, more ...any) (q app.Quota, err error) {
-	limits := make([]float64, len(app.Measures))
+func scanQuota(row db.Scanner, more ...any) (q apppolicy.Quota, err error) {
+	limits := make([]float64, len(apppolicy.Measures))
 	var at int64
 	err = row.Scan(append([]any{&q.Scope, &q.Name, &limits[0], &limits[1], &limits[2], &limits[3], &limits[4], &at, &q.ChangedBy}, more...)...)
-	for i, m := range app.Measures { // in the order of the columns
+	for i, m := range apppolicy.Measures { // in the order of the columns
 		if limits[i] >= 0 {
 			q.Limits = q.Limits.With(m, limits[i])
 		}
@@ -26,15 +27,15 @@ func scanQuota(row db.Scanner, more ...any) (q app.Quota, err error) {
 }
 
 // quotas gives those of a tenant, the widest first.
-func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant string) (list []app.Quota, err error) {
+func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant string) (list []apppolicy.Quota, err error) {
 	err = each(func(row db.Scanner) error {
 		q, err := scanQuota(row)
 		list = append(list, q)
 		return err
 	}, `SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ?`, tenant)
-	slices.SortFunc(list, func(a, b app.Quota) int {
+	slices.SortFunc(list, func(a, b apppolicy.Quota) int {
 		if a.Scope != b.Scope {
-			return slices.Index(app.QuotaScopes, a.Scope) - slices.Index(app.QuotaScopes, b.Scope)
+			return slices.Index(apppolicy.QuotaScopes, a.Scope) - slices.Index(apppolicy.QuotaScopes, b.Scope)
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
@@ -42,14 +43,14 @@ func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant stri
 }
 
 // SetQuota implements app.QuotaStore.
-func (s *Store) SetQuota(ctx context.Context, who app.Actor, q app.Quota) error {
+func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, q.Scope, q.Name)
 		if err != nil {
 			return err
 		}
 		args := []any{who.Tenant, string(q.Scope), q.Name}
-		for _, m := range app.Measures {
+		for _, m := range apppolicy.Measures {
 			limit, is := q.Limits.Of(m)
 			if !is {
 				limit = -1
@@ -95,7 +96,7 @@ func quotaObject(scope app.QuotaScope, name string) string {
 	return strings.TrimSpace(string(scope) + " " + name)
 }
 
-func limitsOf(q *app.Quota) any {
+func limitsOf(q *apppolicy.Quota) any {
 	if q == nil {
 		return nil
 	}
@@ -103,7 +104,7 @@ func limitsOf(q *app.Quota) any {
 }
 
 // quota gives one; nil where there is none.
-func quota(t *db.Tx, tenant string, scope app.QuotaScope, name string) (*app.Quota, error) {
+func quota(t *db.Tx, tenant string, scope app.QuotaScope, name string) (*apppolicy.Quota, error) {
 	q, err := scanQuota(t.Row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
 	if db.IsNoRows(err) {
 		return nil, nil
@@ -115,7 +116,7 @@ func quota(t *db.Tx, tenant string, scope app.QuotaScope, name string) (*app.Quo
 type quotaLook struct {
 	measuring
 	each func(func(db.Scanner) error, string, ...any) error
-	all  []app.Quota
+	all  []apppolicy.Quota
 	end  func() // call it when done
 }
 
@@ -146,28 +147,28 @@ func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []s
 	}
 	defer l.end()
 	standing, err := l.standings(l.all, app.Reservation{Tenant: tenant, Owner: owner, Groups: groups}, 0)
-	return app.LinesOf(standing), err
+	return apppolicy.LinesOf(standing), err
 }
 
 // QuotaLimits implements app.QuotaStore.
-func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]app.Quota, error) {
+func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]apppolicy.Quota, error) {
 	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant)
 }
 
 // Quotas implements app.QuotaStore.
-func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app.QuotaUse, error) {
+func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]apppolicy.QuotaUse, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
 	defer l.end()
-	list := []app.QuotaUse{}
+	list := []apppolicy.QuotaUse{}
 	// Of the quotas that are not for groups all is told by what everybody has, read once.
 	var of map[string]app.Amounts
 	for _, q := range l.all {
-		u := app.QuotaUse{Quota: q}
+		u := apppolicy.QuotaUse{Quota: q}
 		if q.Scope == app.QuotaGroup {
-			st := app.QuotaStanding{Scope: q.Scope, Name: q.Name}
+			st := apppolicy.QuotaStanding{Scope: q.Scope, Name: q.Name}
 			if err := l.measure(&st, tenant, 0, true); err != nil {
 				return nil, err
 			}
@@ -245,15 +246,15 @@ type measuring struct {
 
 // standings gives the quotas that apply to a reservation, with what all others use of them. Except is the reservation that
 // does not count; 0 for none.
-func (m measuring) standings(all []app.Quota, r app.Reservation, except int64) (list []app.QuotaStanding, err error) {
-	var own app.Limits
+func (m measuring) standings(all []apppolicy.Quota, r app.Reservation, except int64) (list []apppolicy.QuotaStanding, err error) {
+	var own apppolicy.Limits
 	for _, q := range all {
 		if q.Scope == app.QuotaUser && q.Name == r.Owner {
 			own = q.Limits
 		}
 	}
 	for _, q := range all {
-		s := app.QuotaStanding{Scope: q.Scope, Name: q.Name, Limits: q.Limits}
+		s := apppolicy.QuotaStanding{Scope: q.Scope, Name: q.Name, Limits: q.Limits}
 		switch q.Scope {
 		case app.QuotaTenant:
 		case app.QuotaGroup:
@@ -285,7 +286,7 @@ func (m measuring) standings(all []app.Quota, r app.Reservation, except int64) (
 }
 
 // measure fills in what is used. What was spent this month is added only where it is asked for, since it takes longest.
-func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, monthly bool) error {
+func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int64, monthly bool) error {
 	months := app.QuotaMonths(m.now)
 	var args []any
 	commit := ""
@@ -328,7 +329,7 @@ func (m measuring) measure(s *app.QuotaStanding, tenant string, except int64, mo
 const StoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
 
 // spent gives what machines have cost since a moment. It is asked in parts that an index alone can answer each.
-func (m measuring) spent(s *app.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
+func (m measuring) spent(s *apppolicy.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
 	from, now := db.Micros(since), db.Micros(m.now)
 	machines := `resources x`
 	parts := []string{`x.tenant = ? AND x.gone_at = 0`, `x.tenant = ? AND x.gone_at > ? AND x.gone_at > x.made_at`}

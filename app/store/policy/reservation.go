@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	apppolicy "muster/app/policy"
 	"muster/app/store/db"
 )
 
@@ -54,13 +55,13 @@ func Reserve(t *db.Tx, at time.Time, r app.Reservation) error {
 	if err != nil {
 		return err
 	}
-	var standing []app.QuotaStanding
+	var standing []apppolicy.QuotaStanding
 	m := measuring{row: t.Row, now: at}
 	if len(all) > 0 {
 		if standing, err = m.standings(all, r, id); err != nil {
 			return err
 		}
-		if breach := app.CheckQuota(r, before, standing, at); breach != nil {
+		if breach := apppolicy.CheckQuota(r, before, standing, at); breach != nil {
 			return refuse(t, r, breach, id)
 		}
 	}
@@ -138,7 +139,7 @@ func GiveBack(t *db.Tx, at time.Time, cluster string, request int64) error {
 const mostHolders = 3
 
 // refuse words a breach, with who holds most of the limit.
-func refuse(t *db.Tx, r app.Reservation, b *app.QuotaBreach, except int64) error {
+func refuse(t *db.Tx, r app.Reservation, b *apppolicy.QuotaBreach, except int64) error {
 	amount := map[app.Measure]string{app.MeasureClusters: `1 - r.pool`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
 	if amount == "" {
 		amount = `r.cost`
@@ -151,10 +152,10 @@ func refuse(t *db.Tx, r app.Reservation, b *app.QuotaBreach, except int64) error
 	case app.QuotaUser, app.QuotaEachUser:
 		where, args = where+` AND r.owner = ?`, append(args, r.Owner)
 	}
-	var holders []app.QuotaHolder
+	var holders []apppolicy.QuotaHolder
 	others := 0
 	err := t.Each(func(row db.Scanner) error {
-		var h app.QuotaHolder
+		var h apppolicy.QuotaHolder
 		err := row.Scan(&h.Name, &h.Owner, &h.Amount)
 		if len(holders) < mostHolders {
 			holders = append(holders, h)

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/db"
 )
 
 // whichResources is how a filter's fields stand in a statement over resources r.
-func whichResources(tenant string, f app.ResourceFilter) (where string, args []any) {
+func whichResources(tenant string, f resource.ResourceFilter) (where string, args []any) {
 	where, args = `r.tenant = ?`, []any{tenant}
 	for _, c := range []struct{ column, value string }{{"family", string(f.Family)}, {"member", f.Member}, {"kind", f.Type}} {
 		if c.value != "" {
@@ -26,19 +27,19 @@ func whichResources(tenant string, f app.ResourceFilter) (where string, args []a
 }
 
 // ResourceInfos implements app.ResourceStore.
-func (s *Store) ResourceInfos(ctx context.Context, tenant string, f app.ResourceFilter) ([]app.ResourceInfo, error) {
+func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error) {
 	where, args := whichResources(tenant, f)
 	if f.After != "" {
-		id, err := app.ParseResourceID(f.After)
+		id, err := resource.ParseResourceID(f.After)
 		if err != nil {
 			return nil, err
 		}
 		where += ` AND (r.family > ? OR r.family = ? AND (r.member > ? OR r.member = ? AND (r.kind > ? OR r.kind = ? AND r.name > ?)))`
 		args = append(args, id.Family, id.Family, id.Member, id.Member, id.Type, id.Type, id.Name)
 	}
-	list := []app.ResourceInfo{}
+	list := []resource.ResourceInfo{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		r := app.ResourceInfo{Tenant: tenant}
+		r := resource.ResourceInfo{Tenant: tenant}
 		var made, slated int64
 		err := row.Scan(&r.Family, &r.Member, &r.Type, &r.Name, &r.Format, &r.Mode, &r.Latest, &made, &r.Active, &slated, &r.Size)
 		r.MadeAt, r.Recall = db.FromMicros(made), slated == 0 && r.Active != 0
@@ -59,13 +60,13 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f app.Resource
 const mostVersions = 500
 
 // ResourceInfo implements app.ResourceStore.
-func (s *Store) ResourceInfo(ctx context.Context, tenant string, id app.ResourceID) (app.ResourceInfo, error) {
+func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
-		return app.ResourceInfo{}, err
+		return resource.ResourceInfo{}, err
 	}
 	defer func() { _ = m.Rollback() }()
-	r := app.ResourceInfo{ResourceID: id, Tenant: tenant}
+	r := resource.ResourceInfo{ResourceID: id, Tenant: tenant}
 	var row, made int64
 	err = m.QueryRowContext(ctx, `SELECT id, format, mode, latest, made_at FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row, &r.Format, &r.Mode, &r.Latest, &made)
@@ -115,7 +116,7 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id app.Resource
 	}
 	err = db.Each(ctx, m, func(row db.Scanner) error {
 		var hash string
-		var h app.ResourceHeld
+		var h resource.ResourceHeld
 		var at int64
 		err := row.Scan(&hash, &h.Provisioner, &at)
 		h.At = db.FromMicros(at)
@@ -128,13 +129,13 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id app.Resource
 	return r, err
 }
 
-func errNoResource(id app.ResourceID) error {
+func errNoResource(id resource.ResourceID) error {
 	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no resource %s.", id), Hint: "See muster resource list."}
 }
 
 const versionColumns = `v.number, v.hash, v.size, v.live, v.slated, v.source, v.note, v.made_by, v.made_at, v.deleted_at`
 
-func scanVersion(row db.Scanner) (v app.ResourceVersion, live, slated bool, err error) {
+func scanVersion(row db.Scanner) (v resource.ResourceVersion, live, slated bool, err error) {
 	var in, next, made, deleted int64
 	var source []byte
 	err = row.Scan(&v.Number, &v.Hash, &v.Size, &in, &next, &source, &v.Note, &v.By, &made, &deleted)
@@ -142,12 +143,12 @@ func scanVersion(row db.Scanner) (v app.ResourceVersion, live, slated bool, err 
 		err = json.Unmarshal(source, &v.Source)
 	}
 	live, slated = in == 1, next == 1
-	v.State, v.At, v.DeletedAt = app.StateOfResource(live, slated), db.FromMicros(made), db.FromMicros(deleted)
+	v.State, v.At, v.DeletedAt = resource.StateOfResource(live, slated), db.FromMicros(made), db.FromMicros(deleted)
 	return v, live, slated, err
 }
 
 // resourceRow finds a resource within a transaction.
-func resourceRow(t *db.Tx, tenant string, id app.ResourceID) (row int64, err error) {
+func resourceRow(t *db.Tx, tenant string, id resource.ResourceID) (row int64, err error) {
 	err = t.Row(`SELECT id FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row)
 	if db.IsNoRows(err) {
@@ -157,20 +158,20 @@ func resourceRow(t *db.Tx, tenant string, id app.ResourceID) (row int64, err err
 }
 
 // versionRow finds a version that is not deleted.
-func versionRow(t *db.Tx, tenant string, id app.ResourceID, number int64) (row int64, v app.ResourceVersion, live, slated bool, err error) {
+func versionRow(t *db.Tx, tenant string, id resource.ResourceID, number int64) (row int64, v resource.ResourceVersion, live, slated bool, err error) {
 	if row, err = resourceRow(t, tenant, id); err != nil {
 		return row, v, false, false, err
 	}
 	v, live, slated, err = scanVersion(t.Row(`SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? AND v.number = ? AND v.deleted_at = 0`, row, number))
 	if db.IsNoRows(err) {
-		err = app.NoResourceVersion(id, number)
+		err = resource.NoResourceVersion(id, number)
 	}
 	return row, v, live, slated, err
 }
 
 // PinResources implements app.ResourceStore. One statement reads all, so that of two resources that a sync put into use together
 // nobody gets one without the other.
-func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.AutomatorRef) ([]app.PinnedResource, error) {
+func (s *Store) PinResources(ctx context.Context, tenant string, refs []resource.AutomatorRef) ([]resource.PinnedResource, error) {
 	type found struct {
 		member string
 		ref    app.ResourceRef
@@ -199,7 +200,7 @@ func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.Auto
 		var source []byte
 		err := row.Scan(&f.member, &f.ref.Type, &f.ref.Name, &f.ref.Format, &f.ref.Mode, &f.ref.Version, &f.ref.Hash, &f.ref.Size, &live, &source)
 		if f.live = live == 1; err == nil && len(source) > 0 {
-			var from app.ResourceSource
+			var from resource.ResourceSource
 			err = json.Unmarshal(source, &from)
 			f.ref.Trusted = from.Trusted
 		}
@@ -214,7 +215,7 @@ func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.Auto
 	if err != nil {
 		return nil, err
 	}
-	out := make([]app.PinnedResource, len(refs))
+	out := make([]resource.PinnedResource, len(refs))
 	for i, want := range refs {
 		types := map[string]bool{}
 		for _, f := range all {
@@ -231,7 +232,7 @@ func (s *Store) PinResources(ctx context.Context, tenant string, refs []app.Auto
 	return out, nil
 }
 
-func pinTrouble(want app.AutomatorRef, types map[string]bool, found bool) *app.Error {
+func pinTrouble(want resource.AutomatorRef, types map[string]bool, found bool) *app.Error {
 	name := want.Automator + "/" + want.Ref.String()
 	e := &app.Error{Code: app.EInvalid, Reason: "resource", Field: "resources"}
 	switch {

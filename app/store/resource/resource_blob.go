@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -23,11 +24,11 @@ import (
 // hash, since names of tenants may differ in nothing but case.
 func (s *Store) blobName(tenant, hash string) string {
 	sum := sha256.Sum256([]byte(tenant))
-	return app.BlobPrefix(s.InstallationID) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
+	return resource.BlobPrefix(s.InstallationID) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
 }
 
 // AnnounceBlob implements app.ResourceStore.
-func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, most int64, at time.Time) (name string, err error) {
+func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b resource.Blob, most int64, at time.Time) (name string, err error) {
 	files, err := packFiles(b.Files)
 	if err != nil {
 		return "", err
@@ -53,7 +54,7 @@ func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, mos
 				return err
 			}
 			if others+b.Size > most {
-				return app.OverStoreLimit(others+b.Size, most)
+				return resource.OverStoreLimit(others+b.Size, most)
 			}
 		}
 		name = fresh
@@ -64,7 +65,7 @@ func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b app.Blob, mos
 	return name, err
 }
 
-func packFiles(files []app.ResourceFile) ([]byte, error) {
+func packFiles(files []resource.ResourceFile) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := json.NewEncoder(z).Encode(files); err != nil {
@@ -77,7 +78,7 @@ func packFiles(files []app.ResourceFile) ([]byte, error) {
 }
 
 // BlobFiles implements app.ResourceStore.
-func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []app.ResourceFile, err error) {
+func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []resource.ResourceFile, err error) {
 	var packed []byte
 	err = s.Row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
 	if db.IsNoRows(err) {
@@ -90,7 +91,7 @@ func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []app
 	if err != nil {
 		return nil, fmt.Errorf("store: files of %s: %w", hash, err)
 	}
-	files = []app.ResourceFile{}
+	files = []resource.ResourceFile{}
 	if err := json.NewDecoder(io.LimitReader(z, 256<<20)).Decode(&files); err != nil {
 		return nil, fmt.Errorf("store: files of %s: %w", hash, err)
 	}
@@ -149,7 +150,7 @@ func Use(t *db.Tx, tenant, cluster string, services map[string]*app.Service, fre
 			return err
 		}
 	}
-	for hash, r := range app.PinnedIn(services) {
+	for hash, r := range resource.PinnedIn(services) {
 		var here bool
 		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here')`, tenant, hash).Scan(&here); err != nil {
 			return err

@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
 
 // versioned is how the audit and people call a version.
-func versioned(id app.ResourceID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
+func versioned(id resource.ResourceID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
 
 // AddResourceVersion implements app.ResourceStore.
-func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.ResourcePush, b app.Blob, name string, at time.Time) (v app.ResourceVersion, added bool, err error) {
+func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resource.ResourcePush, b resource.Blob, name string, at time.Time) (v resource.ResourceVersion, added bool, err error) {
 	source, err := json.Marshal(p.Source)
 	if err != nil {
 		return v, false, fmt.Errorf("store: resource: %w", err)
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		v, added = app.ResourceVersion{}, false
+		v, added = resource.ResourceVersion{}, false
 		kept, err := t.Count(`UPDATE resource_blobs SET state = 'here', at = ?, idle_at = 0 WHERE tenant = ? AND hash = ? AND name = ? AND state IN ('coming', 'here')`,
 			db.Micros(at), who.Tenant, b.Hash, name)
 		if err != nil {
@@ -70,7 +71,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p app.Res
 }
 
 // resourceFor finds the resource of a push, or makes it.
-func resourceFor(t *db.Tx, tenant string, p app.ResourcePush, at time.Time) (row int64, err error) {
+func resourceFor(t *db.Tx, tenant string, p resource.ResourcePush, at time.Time) (row int64, err error) {
 	if row, err = resourceRow(t, tenant, p.ResourceID); app.CodeOf(err) != app.ENotFound {
 		return row, err
 	}
@@ -81,8 +82,8 @@ func resourceFor(t *db.Tx, tenant string, p app.ResourcePush, at time.Time) (row
 	if err := t.Row(`SELECT count(*) FROM resource_items WHERE tenant = ?`, tenant).Scan(&n); err != nil {
 		return 0, err
 	}
-	if n >= app.MaxResources {
-		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d resources.", app.MaxResources), Hint: "Push a new version of one that there is."}
+	if n >= resource.MaxResources {
+		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d resources.", resource.MaxResources), Hint: "Push a new version of one that there is."}
 	}
 	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`,
 		tenant, p.Family, p.Member, p.Type, p.Name, p.Format, p.Mode, db.Micros(at)).Scan(&row)
@@ -90,11 +91,11 @@ func resourceFor(t *db.Tx, tenant string, p app.ResourcePush, at time.Time) (row
 }
 
 // StageResource implements app.ResourceStore.
-func (s *Store) StageResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *Store) StageResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error { return stage(t, who, id, number, at) })
 }
 
-func stage(t *db.Tx, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func stage(t *db.Tx, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 	if err != nil || slated {
 		return err
@@ -105,11 +106,11 @@ func stage(t *db.Tx, who app.Actor, id app.ResourceID, number int64, at time.Tim
 	if err := t.Exec(`UPDATE resource_versions SET slated = 1 WHERE resource = ? AND number = ?`, row, number); err != nil {
 		return err
 	}
-	return t.Deed(at, who, "resource.stage", versioned(id, number), v.State, app.StateOfResource(live, true))
+	return t.Deed(at, who, "resource.stage", versioned(id, number), v.State, resource.StateOfResource(live, true))
 }
 
 // RecallResource implements app.ResourceStore.
-func (s *Store) RecallResource(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil || !slated {
@@ -118,12 +119,12 @@ func (s *Store) RecallResource(ctx context.Context, who app.Actor, id app.Resour
 		if err := t.Exec(`UPDATE resource_versions SET slated = 0 WHERE resource = ? AND number = ?`, row, number); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "resource.recall", versioned(id, number), v.State, app.StateOfResource(live, false))
+		return t.Deed(at, who, "resource.recall", versioned(id, number), v.State, resource.StateOfResource(live, false))
 	})
 }
 
 // SyncResources implements app.ResourceStore.
-func (s *Store) SyncResources(ctx context.Context, who app.Actor, f app.ResourceFilter, dry bool, at time.Time) (out app.ResourceSync, err error) {
+func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.ResourceFilter, dry bool, at time.Time) (out resource.ResourceSync, err error) {
 	where, args := whichResources(who.Tenant, f)
 	query := `SELECT r.id, r.family, r.member, r.kind, r.name, CAST(sum(v.number * v.live) AS BIGINT), CAST(sum(v.number * v.slated) AS BIGINT)
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.live + v.slated > 0
@@ -131,19 +132,19 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f app.Resource
 		ORDER BY r.family, r.member, r.kind, r.name`
 	var rows []int64
 	read := func(row db.Scanner) error {
-		var c app.ResourceSwitch
+		var c resource.ResourceSwitch
 		var id int64
 		err := row.Scan(&id, &c.Family, &c.Member, &c.Type, &c.Name, &c.From, &c.To)
 		out.Changes, rows = append(out.Changes, c), append(rows, id)
 		return err
 	}
 	if dry {
-		out.Changes = []app.ResourceSwitch{}
+		out.Changes = []resource.ResourceSwitch{}
 		err = s.Each(ctx, read, query, args...)
 		return out, err
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		out, rows = app.ResourceSync{Changes: []app.ResourceSwitch{}}, nil
+		out, rows = resource.ResourceSync{Changes: []resource.ResourceSwitch{}}, nil
 		if err := t.Each(read, query, args...); err != nil || len(rows) == 0 {
 			return err
 		}
@@ -178,7 +179,7 @@ func clipped(s string, most int) string {
 }
 
 // DeleteResourceVersion implements app.ResourceStore.
-func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id app.ResourceID, number int64, at time.Time) error {
+func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil {
@@ -187,7 +188,7 @@ func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id app
 		if live || slated {
 			e := &app.Error{Code: app.EConflict, Reason: "in_use", Message: fmt.Sprintf("%s is %s, and only what is inactive can be deleted.", versioned(id, number), v.State),
 				Hint: "Recall it first, and sync where it is in use."}
-			if v.State == app.ResourceRecalled {
+			if v.State == resource.ResourceRecalled {
 				e.Hint = "Sync first, which takes it out of use."
 			}
 			return e

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/db"
 )
 
@@ -15,7 +15,7 @@ const needed = `(EXISTS (SELECT 1 FROM resource_versions v WHERE v.tenant = b.te
 	OR EXISTS (SELECT 1 FROM resource_uses u JOIN clusters c ON c.id = u.cluster WHERE u.tenant = b.tenant AND u.hash = b.hash AND c.deleted_at = 0))`
 
 // IdleBlobs implements app.ResourceStore.
-func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []app.GoingBlob, err error) {
+func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []resource.GoingBlob, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		going = nil
 		if err := t.Exec(`DELETE FROM resource_uses WHERE cluster IN (SELECT id FROM clusters WHERE deleted_at > 0)`); err != nil {
@@ -33,7 +33,7 @@ func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) 
 		}
 		// Those that an earlier sweep marked and did not get to remove are among them.
 		return t.Each(func(row db.Scanner) error {
-			var g app.GoingBlob
+			var g resource.GoingBlob
 			err := row.Scan(&g.Tenant, &g.Hash, &g.Name)
 			going = append(going, g)
 			return err
@@ -43,7 +43,7 @@ func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) 
 }
 
 // BlobGone implements app.ResourceStore.
-func (s *Store) BlobGone(ctx context.Context, b app.GoingBlob) error {
+func (s *Store) BlobGone(ctx context.Context, b resource.GoingBlob) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM resource_blobs WHERE tenant = ? AND hash = ? AND name = ? AND state = 'going'`, b.Tenant, b.Hash, b.Name)
 	})

@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/store/db"
 	"muster/app/store/operation"
+	"muster/app/webhook"
 )
 
 // wordsText keeps words between commas, so that one of them can be looked for.
@@ -54,7 +55,7 @@ func hookNamed(t *db.Tx, tenant, name string) (app.Hook, error) {
 }
 
 // SaveHook implements app.HookStore.
-func (s *Store) SaveHook(ctx context.Context, who app.Actor, c app.HookChange, now time.Time) (h app.Hook, made bool, err error) {
+func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h app.Hook, made bool, err error) {
 	secret := c.Secret
 	if len(secret) == 0 {
 		secret = c.New
@@ -118,7 +119,7 @@ func hookFacts(h app.Hook, secret bool) map[string]any {
 	return facts
 }
 
-func makeHook(t *db.Tx, who app.Actor, c app.HookChange, url, secret []byte, now time.Time) error {
+func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte, now time.Time) error {
 	if c.URL == "" && c.Script == "" {
 		return &app.Error{Code: app.EInvalid, Field: "url", Message: "A new hook needs a URL.", Hint: "It looks like https://hooks.example.com/muster."}
 	}
@@ -126,8 +127,8 @@ func makeHook(t *db.Tx, who app.Actor, c app.HookChange, url, secret []byte, now
 	if err := t.Row(`SELECT count(*) FROM hooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
 		return err
 	}
-	if n >= app.MaxHooks {
-		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d hooks.", app.MaxHooks), Hint: "Delete one that is not needed any more."}
+	if n >= webhook.MaxHooks {
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d hooks.", webhook.MaxHooks), Hint: "Delete one that is not needed any more."}
 	}
 	kinds, to := "", ""
 	if c.Kinds != nil {
@@ -158,7 +159,7 @@ func makeHook(t *db.Tx, who app.Actor, c app.HookChange, url, secret []byte, now
 		string(c.OnTimeout), c.Script, services, who.Name(), db.Micros(now), db.Micros(now))
 }
 
-func changeHook(t *db.Tx, h app.Hook, c app.HookChange, url, secret []byte, now time.Time) error {
+func changeHook(t *db.Tx, h app.Hook, c webhook.HookChange, url, secret []byte, now time.Time) error {
 	set, args := `changed_at = ?`, []any{db.Micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
@@ -205,7 +206,7 @@ func changeHook(t *db.Tx, h app.Hook, c app.HookChange, url, secret []byte, now 
 		}
 	}
 	if len(c.Secret) > 0 {
-		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?`, db.Micros(now.Add(app.OldSecretTime)), secret, db.Micros(now))
+		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?`, db.Micros(now.Add(webhook.OldSecretTime)), secret, db.Micros(now))
 	}
 	return t.Exec(`UPDATE hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
 }

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/store/db"
 	"muster/app/store/operation"
+	"muster/app/webhook"
 )
 
 const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_at, d.next_at, d.ended_at, d.status, d.took, d.code, d.error,
@@ -30,7 +31,7 @@ func (s *Store) scanDelivery(row db.Scanner, more ...any) (app.HookDelivery, err
 	case d.Operation != 0:
 		d.Kind, d.Holds, d.Vetoed = app.NoticeOperation, verdict == operation.HoldOpen, verdict == operation.HoldVeto
 	case d.Notice == 0:
-		test := app.TestNotice("", d.QueuedAt)
+		test := webhook.TestNotice("", d.QueuedAt)
 		d.Kind, d.Title = test.Kind, test.Title
 	}
 	d.MessageID = fmt.Sprintf("msg_%s_%d", s.InstallationID, d.ID)

@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/app/store/db"
 	operationdb "muster/app/store/operation"
+	"muster/app/webhook"
 )
 
 // hooksNoticed is the setting that says up to which notice deliveries were made.
@@ -118,7 +119,7 @@ func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
 			d.Err = fmt.Errorf("store: what delivery %d tells: %w", d.ID, err)
 		}
 	case d.Notice == 0:
-		d.What = app.TestNotice(d.Tenant, d.QueuedAt)
+		d.What = webhook.TestNotice(d.Tenant, d.QueuedAt)
 	}
 	open := func(sealed []byte, place string) []byte {
 		b, err := s.Unseal(sealed, place+d.Tenant+"/"+d.Hook)

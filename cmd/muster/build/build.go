@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/build"
 	"muster/cmd/muster/cli"
 )
 
@@ -25,8 +25,8 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 	var f app.BuildFilter
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds and how they stand, newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.Limit < 1 || f.Limit > app.MaxBuildPage {
-				return cli.Usagef("--limit must be from 1 to %d, not %d", app.MaxBuildPage, f.Limit)
+			if f.Limit < 1 || f.Limit > build.MaxBuildPage {
+				return cli.Usagef("--limit must be from 1 to %d, not %d", build.MaxBuildPage, f.Limit)
 			}
 			cl, err := c.Connect()
 			if err != nil {
@@ -79,7 +79,7 @@ func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string)
 	return list[0].ID, nil
 }
 
-func printBuild(c *cli.Context, v app.BuildView) error {
+func printBuild(c *cli.Context, v build.BuildView) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
@@ -146,7 +146,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 			}
 			end := time.Now().Add(patience)
 			for {
-				var v app.BuildView
+				var v build.BuildView
 				id, err := findBuild(cmd.Context(), c, cl, args[0])
 				if err == nil {
 					v, err = cl.Build(cmd.Context(), id, 20)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/build"
 	"muster/app/file/spec"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/webhook"
@@ -71,7 +71,7 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster build hook save web --system github --owner ci --rules rules.yaml\n  muster build hook save web --rotate\n  muster build hook save web --status-token-file token",
 		Args:    cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r := app.BuildHookRequest{Name: args[0], System: system, Rotate: rotate}
+			r := build.BuildHookRequest{Name: args[0], System: system, Rotate: rotate}
 			if on && off {
 				return cli.Usagef("--on and --off are for one at a time")
 			}
@@ -259,7 +259,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			trial := app.BuildTrial{Delivery: id}
+			trial := build.BuildTrial{Delivery: id}
 			if file != "" {
 				rules, err := readBuildRules(c, file)
 				if err != nil {
@@ -334,8 +334,8 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 				_, err = fmt.Fprintf(c.Stdout, "%s %s %s: %s. %s\n\n%s\n", d.At.Format(time.RFC3339), d.Event, d.Action, d.Outcome, d.Words, d.Body)
 				return err
 			}
-			if limit < 1 || limit > app.MaxBuildPage {
-				return cli.Usagef("--limit must be from 1 to %d, not %d", app.MaxBuildPage, limit)
+			if limit < 1 || limit > build.MaxBuildPage {
+				return cli.Usagef("--limit must be from 1 to %d, not %d", build.MaxBuildPage, limit)
 			}
 			list, next, err := cl.BuildDeliveries(cmd.Context(), args[0], before, limit)
 			if err != nil {

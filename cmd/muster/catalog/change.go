@@ -12,15 +12,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/catalog"
 	"muster/cmd/muster/cli"
 )
 
 // catalogFiles are the flags of commands that bring files to the tenant's catalog.
 type catalogFiles struct {
 	files  []string
-	change app.CatalogChange
+	change catalog.CatalogChange
 }
 
 func (f *catalogFiles) declare(cmd *cobra.Command) {
@@ -29,20 +28,20 @@ func (f *catalogFiles) declare(cmd *cobra.Command) {
 }
 
 // read reads the files. Of directories it takes what `muster catalog lint` would.
-func (f *catalogFiles) read(c *cli.Context) (app.CatalogChange, error) {
+func (f *catalogFiles) read(c *cli.Context) (catalog.CatalogChange, error) {
 	if len(f.files) == 0 {
 		return f.change, cli.Usagef("no file was given").Hint("Name a file or directory with -f, or - for stdin.")
 	}
 	size := int64(0)
 	add := func(name string, r io.Reader) error {
-		b, err := io.ReadAll(io.LimitReader(r, app.MaxCatalogChange+1))
+		b, err := io.ReadAll(io.LimitReader(r, catalog.MaxCatalogChange+1))
 		if err != nil {
 			return cli.Usagef("%s: %v", name, err)
 		}
-		if size += int64(len(b)); size > app.MaxCatalogChange {
-			return cli.Usagef("the files have more than %d MiB together", app.MaxCatalogChange>>20)
+		if size += int64(len(b)); size > catalog.MaxCatalogChange {
+			return cli.Usagef("the files have more than %d MiB together", catalog.MaxCatalogChange>>20)
 		}
-		f.change.Files = append(f.change.Files, app.CatalogFile{Name: filepath.ToSlash(name), Text: string(b)})
+		f.change.Files = append(f.change.Files, catalog.CatalogFile{Name: filepath.ToSlash(name), Text: string(b)})
 		return nil
 	}
 	open := func(name string) error {
@@ -131,7 +130,7 @@ func DiffCommand(c *cli.Context) *cobra.Command {
 }
 
 // sayReport fails, without more words, where something is wrong.
-func sayReport(c *cli.Context, r app.CatalogReport) error {
+func sayReport(c *cli.Context, r catalog.CatalogReport) error {
 	if c.JSON() {
 		if err := c.PrintJSON(r); err != nil {
 			return err
@@ -164,7 +163,7 @@ func sayReport(c *cli.Context, r app.CatalogReport) error {
 	return nil
 }
 
-func problemLine(p app.CatalogProblem) string {
+func problemLine(p catalog.CatalogProblem) string {
 	at := p.File
 	if p.Line > 0 {
 		at += ":" + strconv.Itoa(p.Line)

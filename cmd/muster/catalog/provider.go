@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -26,7 +27,7 @@ func providerListCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			var out struct {
-				Items []app.CatalogItem `json:"items"`
+				Items []catalog.CatalogItem `json:"items"`
 			}
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog", url.Values{"kind": {app.KindProvider}}, nil, &out); err != nil {
 				return err
@@ -55,7 +56,7 @@ func providerCheckCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var found app.ProviderCheck
+			var found fleet.ProviderCheck
 			if err := cl.Call(cmd.Context(), http.MethodPost, "/providers/"+url.PathEscape(args[0])+"/check", nil, nil, &found); err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ func providerCheckCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printCheck(c *cli.Context, found app.ProviderCheck) error {
+func printCheck(c *cli.Context, found fleet.ProviderCheck) error {
 	paint := c.Painter(c.Stdout)
 	for _, f := range found.Findings {
 		word, colour := "ok", cli.ColourComes

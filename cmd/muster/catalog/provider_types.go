@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/catalog"
 	"muster/cmd/muster/cli"
 )
 
@@ -19,7 +19,7 @@ func providerTypesCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var all app.Families
+			var all catalog.Families
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog/families", nil, nil, &all); err != nil {
 				return err
 			}

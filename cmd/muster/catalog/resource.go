@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/resource"
 	"muster/cmd/muster/cli"
 )
 
@@ -26,22 +26,22 @@ func ResourceCommand(c *cli.Context) *cobra.Command {
 }
 
 // resourceArg reads shell/archive/site, and shell/archive/site@3 where a version may stand.
-func resourceArg(s string, versioned bool) (app.ResourceID, int64, error) {
+func resourceArg(s string, versioned bool) (resource.ResourceID, int64, error) {
 	name, version, numbered := strings.Cut(s, "@")
 	number := int64(0)
 	if numbered {
 		n, err := strconv.ParseInt(version, 10, 64)
 		if err != nil || n < 1 || !versioned {
-			return app.ResourceID{}, 0, cli.Usagef("%q does not name a resource", s).Hint("It is named by automator, type and name, and a version where one matters: shell/archive/site@3.")
+			return resource.ResourceID{}, 0, cli.Usagef("%q does not name a resource", s).Hint("It is named by automator, type and name, and a version where one matters: shell/archive/site@3.")
 		}
 		number = n
 	}
-	id, err := app.ParseResourceID(name)
+	id, err := resource.ParseResourceID(name)
 	return id, number, err
 }
 
 func resourcePushCommand(c *cli.Context) *cobra.Command {
-	var p app.ResourcePush
+	var p resource.ResourcePush
 	cmd := &cobra.Command{
 		Use: "push RESOURCE [FILE]", Short: "Push a new version from a file, or from git",
 		Long: "Push a new version of a resource, which comes to be with its first one. A FILE of - is the standard input.\n" +
@@ -57,7 +57,7 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var v app.ResourceVersion
+			var v resource.ResourceVersion
 			switch {
 			case p.Source.Git != "" && len(args) == 2, p.Source.Git == "" && len(args) == 1:
 				return cli.Usagef("a version comes from a FILE or from --git")
@@ -75,11 +75,11 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(v)
 			}
-			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, app.Bytes(v.Size), v.Hash)
+			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, resource.Bytes(v.Size), v.Hash)
 			switch v.State {
-			case app.ResourceStaged:
+			case resource.ResourceStaged:
 				fmt.Fprintln(c.Stdout, "It is in use after `muster resource sync`.")
-			case app.ResourceInactive:
+			case resource.ResourceInactive:
 				fmt.Fprintf(c.Stdout, "It is not in use. See `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
 			}
 			return nil
@@ -94,7 +94,7 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p app.ResourcePush, name string) (v app.ResourceVersion, err error) {
+func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p resource.ResourcePush, name string) (v resource.ResourceVersion, err error) {
 	f, err := inputFile(c, name)
 	if err != nil {
 		return v, err
@@ -143,7 +143,7 @@ func showTransfer(c *cli.Context, what string, total int64) *cli.Transfer {
 }
 
 func resourceListCommand(c *cli.Context) *cobra.Command {
-	var f app.ResourceFilter
+	var f resource.ResourceFilter
 	cmd := &cobra.Command{
 		Use: "list", Short: "List resources", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -156,7 +156,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if c.JSON() {
-				return c.PrintJSON(map[string]any{"resources": append([]app.ResourceInfo{}, list...)})
+				return c.PrintJSON(map[string]any{"resources": append([]resource.ResourceInfo{}, list...)})
 			}
 			if len(list) == 0 {
 				fmt.Fprintln(c.Stdout, "There are no resources. `muster resource push` makes one.")
@@ -171,7 +171,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 				case r.Recall:
 					next = "none"
 				}
-				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), app.Bytes(r.Size))
+				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), resource.Bytes(r.Size))
 			}
 			return t.Show(c)
 		},
@@ -214,14 +214,14 @@ func resourceShowCommand(c *cli.Context) *cobra.Command {
 				if !v.DeletedAt.IsZero() {
 					state = "deleted"
 				}
-				t.Add(fmt.Sprint(v.Number), state, app.Bytes(v.Size), cli.Span(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
+				t.Add(fmt.Sprint(v.Number), state, resource.Bytes(v.Size), cli.Span(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
 			}
 			return t.Show(c)
 		},
 	}
 }
 
-func sourceWords(s app.ResourceSource) string {
+func sourceWords(s resource.ResourceSource) string {
 	if s.Git == "" {
 		return s.File
 	}
@@ -316,7 +316,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 			if number == 0 {
 				number = r.Active
 			}
-			var v app.ResourceVersion
+			var v resource.ResourceVersion
 			for _, have := range r.Versions {
 				if have.Number == number && have.DeletedAt.IsZero() {
 					v = have
@@ -337,7 +337,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id app.ResourceID, v app.ResourceVersion, to string) error {
+func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id resource.ResourceID, v resource.ResourceVersion, to string) error {
 	bar := showTransfer(c, "Pulling", v.Size)
 	defer bar.End()
 	if to == "-" {
@@ -359,7 +359,7 @@ func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id app.ResourceID
 		return err
 	}
 	bar.End()
-	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, app.Bytes(v.Size))
+	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, resource.Bytes(v.Size))
 	return nil
 }
 
@@ -390,11 +390,11 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 			for _, ch := range d.Changes {
 				switch {
 				case ch.Before == nil:
-					fmt.Fprintf(c.Stdout, "+ %s  %s\n", ch.Path, app.Bytes(ch.After.Size))
+					fmt.Fprintf(c.Stdout, "+ %s  %s\n", ch.Path, resource.Bytes(ch.After.Size))
 				case ch.After == nil:
-					fmt.Fprintf(c.Stdout, "- %s  %s\n", ch.Path, app.Bytes(ch.Before.Size))
+					fmt.Fprintf(c.Stdout, "- %s  %s\n", ch.Path, resource.Bytes(ch.Before.Size))
 				default:
-					fmt.Fprintf(c.Stdout, "~ %s  %s > %s\n", ch.Path, app.Bytes(ch.Before.Size), app.Bytes(ch.After.Size))
+					fmt.Fprintf(c.Stdout, "~ %s  %s > %s\n", ch.Path, resource.Bytes(ch.Before.Size), resource.Bytes(ch.After.Size))
 				}
 			}
 			if d.More > 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
@@ -44,7 +44,7 @@ func catalogShowCommand(c *cli.Context) *cobra.Command {
 				}
 				return e
 			}
-			v := app.TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
+			v := appcatalog.TemplateView{Template: *t, Warnings: t.Warnings(), Parts: t.Parts()}
 			if c.JSON() {
 				return c.PrintJSON(v)
 			}

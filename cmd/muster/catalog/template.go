@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/catalog"
 	"muster/cmd/muster/cli"
 )
 
@@ -61,7 +61,7 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.TemplateVersion{"versions": all})
+			return c.PrintJSON(map[string][]catalog.TemplateVersion{"versions": all})
 		}
 		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
 		for _, v := range all {
@@ -116,7 +116,7 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 }
 
 // printTemplate tells all that a template says.
-func printTemplate(w io.Writer, v app.TemplateView) error {
+func printTemplate(w io.Writer, v catalog.TemplateView) error {
 	head := v.Name
 	if v.Number > 0 {
 		head += fmt.Sprintf(", version %d", v.Number)

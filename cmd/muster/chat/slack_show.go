@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/chat"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -36,7 +35,7 @@ func slackShowCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printSlack(c *cli.Context, h app.ChatHouse) error {
+func printSlack(c *cli.Context, h chat.ChatHouse) error {
 	if c.JSON() {
 		return c.PrintJSON(h)
 	}
@@ -129,7 +128,7 @@ func slackChannelCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var got app.ChatChannel
+			var got chat.ChatChannel
 			if err := cl.Call(cmd.Context(), http.MethodPut, rest.SlackPath(args[0], "channels", args[1]), nil, map[string]string{"tenant": args[2], "name": name}, &got); err != nil {
 				return err
 			}

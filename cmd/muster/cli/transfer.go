@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/resource"
 )
 
 // Transfer shows how far something large is, on a terminal and when it takes longer than a second.
@@ -39,7 +39,7 @@ func (t *Transfer) Seen(n int64) {
 	if speed > 0 && n < t.total {
 		left = ", " + Span(time.Duration(float64(t.total-n)/speed*float64(time.Second))) + " left"
 	}
-	fmt.Fprintf(t.w, Control(t.w, "\r\x1b[K")+"%s [%s%s] %s of %s, %s/s%s", t.what, strings.Repeat("#", full), strings.Repeat(".", width-full), app.Bytes(n), app.Bytes(t.total), app.Bytes(int64(speed)), left)
+	fmt.Fprintf(t.w, Control(t.w, "\r\x1b[K")+"%s [%s%s] %s of %s, %s/s%s", t.what, strings.Repeat("#", full), strings.Repeat(".", width-full), resource.Bytes(n), resource.Bytes(t.total), resource.Bytes(int64(speed)), left)
 }
 
 func (t *Transfer) End() {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/cmd/muster/cli"
 	"muster/jobs/remote"
 )
@@ -82,7 +82,7 @@ func publicKey(c *cli.Context, file string) (string, error) {
 }
 
 // keepCertificate writes the certificate beside its key.
-func keepCertificate(c *cli.Context, file string, cert app.Certificate) error {
+func keepCertificate(c *cli.Context, file string, cert appcluster.Certificate) error {
 	if c.JSON() {
 		return c.PrintJSON(cert)
 	}

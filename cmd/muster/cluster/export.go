@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/file/spec"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
@@ -166,20 +166,20 @@ func clusterDiffCommand(c *cli.Context) *cobra.Command {
 }
 
 // readSpec reads the spec of a file, or of standard input where its name is -.
-func readSpec(c *cli.Context, name string) (app.ClusterSpec, error) {
+func readSpec(c *cli.Context, name string) (cluster.ClusterSpec, error) {
 	const most = 1<<20 + 1
 	in, shown := c.Stdin, "standard input"
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return app.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
+			return cluster.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
 		}
 		defer func() { _ = f.Close() }()
 		in, shown = f, name
 	}
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return app.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
+		return cluster.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
 	}
 	s, err := spec.Parse(shown, text)
 	if err != nil {

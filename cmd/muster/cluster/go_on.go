@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"muster/app"
+	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/planner"
 )
@@ -81,7 +81,7 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 }
 
 // printGoOn shows what it would be to go on.
-func printGoOn(c *cli.Context, v app.ClusterView, p app.GoOnPreview) error {
+func printGoOn(c *cli.Context, v app.ClusterView, p operation.GoOnPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}

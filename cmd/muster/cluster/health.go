@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -98,7 +99,7 @@ func clusterFactsCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-func printFacts(c *cli.Context, name string, list []app.NodeFact) error {
+func printFacts(c *cli.Context, name string, list []execution.NodeFact) error {
 	if c.JSON() {
 		return c.PrintJSON(list)
 	}
@@ -157,7 +158,7 @@ func printHealth(c *cli.Context, name string, h app.ClusterHealth) error {
 	return t.Show(c)
 }
 
-func printDrift(c *cli.Context, name string, d app.Drift) error {
+func printDrift(c *cli.Context, name string, d operation.Drift) error {
 	if c.JSON() {
 		return c.PrintJSON(d)
 	}

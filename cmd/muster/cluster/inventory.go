@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
 func InventoryCommand(c *cli.Context) *cobra.Command {
 	var format string
-	var files app.InventoryFiles
-	names := make([]string, len(app.InventoryFormats))
-	for i, f := range app.InventoryFormats {
+	var files template.InventoryFiles
+	names := make([]string, len(template.InventoryFormats))
+	for i, f := range template.InventoryFormats {
 		names[i] = string(f)
 	}
 	cmd := &cobra.Command{
@@ -39,14 +39,14 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := keepNamed(cmd.Context(), cl, v, app.InventoryFormat(format), &files); err != nil {
+			if err := keepNamed(cmd.Context(), cl, v, template.InventoryFormat(format), &files); err != nil {
 				return err
 			}
-			i, err := app.NewInventory(v, files)
+			i, err := template.NewInventory(v, files)
 			if err != nil {
 				return err
 			}
-			text, _, _, err := i.File(app.InventoryFormat(format))
+			text, _, _, err := i.File(template.InventoryFormat(format))
 			if err != nil {
 				return err
 			}
@@ -63,12 +63,12 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 
 // keepNamed writes the files that an inventory is to name into the client's key directory, where nobody has said which they are. A path that
 // cannot be part of an inventory leaves the default names, as does a key that one may not have.
-func keepNamed(ctx context.Context, cl *cli.Client, v app.ClusterView, f app.InventoryFormat, files *app.InventoryFiles) error {
-	if !slices.Contains([]app.InventoryFormat{app.InventorySSH, app.InventoryAnsible, app.InventoryAnsibleYAML, app.InventoryEnv, app.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
+func keepNamed(ctx context.Context, cl *cli.Client, v app.ClusterView, f template.InventoryFormat, files *template.InventoryFiles) error {
+	if !slices.Contains([]template.InventoryFormat{template.InventorySSH, template.InventoryAnsible, template.InventoryAnsibleYAML, template.InventoryEnv, template.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
 	}
 	base, err := keyBase(cl.Home, v.ID)
-	if err != nil || !app.InventoryPath(base+".known_hosts") {
+	if err != nil || !template.InventoryPath(base+".known_hosts") {
 		return err
 	}
 	if files.KnownHosts == "" {

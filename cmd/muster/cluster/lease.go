@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/operation"
 	"muster/cmd/muster/cli"
 )
 
@@ -126,7 +126,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printLease(c *cli.Context, o app.LeaseOutlook) error {
+func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	if c.JSON() {
 		return c.PrintJSON(o)
 	}

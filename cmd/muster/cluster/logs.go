@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -90,7 +90,7 @@ func (r *logReader) drain(ctx context.Context) error {
 
 // page prints one answer of the server and remembers where it ended.
 func (r *logReader) page(ctx context.Context, f app.LogFilter) (int, error) {
-	var found app.LogPage
+	var found cluster.LogPage
 	ask := func(ctx context.Context) (err error) {
 		found, err = r.client.Logs(ctx, r.id, f)
 		return err

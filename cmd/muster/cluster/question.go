@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/execution"
 	"muster/cmd/muster/cli"
 )
 
@@ -90,7 +90,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := cl.Answer(cmd.Context(), v.ID, app.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
+			done, err := cl.Answer(cmd.Context(), v.ID, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -54,7 +54,7 @@ const proofPatience = 90 * time.Second
 
 // awaitProof asks for a receipt until it is proven that nothing of a deleted cluster is left, or the time is over, and returns the last one.
 // No timeout is 0.
-func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) (app.Receipt, error) {
+func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) (fleet.Receipt, error) {
 	r, err := cl.Receipt(ctx, id)
 	if err != nil || !r.Unproven() {
 		return r, err
@@ -97,7 +97,7 @@ func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, 
 	return r, nil
 }
 
-func printReceipt(c *cli.Context, r app.Receipt) error {
+func printReceipt(c *cli.Context, r fleet.Receipt) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}
@@ -127,6 +127,6 @@ func printReceipt(c *cli.Context, r app.Receipt) error {
 }
 
 // receiptTotal is the sum of a receipt.
-func receiptTotal(r app.Receipt) string {
+func receiptTotal(r fleet.Receipt) string {
 	return fmt.Sprintf("%s, %s in all, cost %s, %d left", cli.Plural(len(r.Lines), "resource"), cli.Span(r.Lifetime), cli.Money(r.Cost), r.Left)
 }

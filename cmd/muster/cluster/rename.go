@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -49,7 +49,7 @@ func owners(c app.Cluster) string {
 	if c.OwnerGroup == "" {
 		return c.Owner
 	}
-	return c.Owner + " and " + app.ClusterShare{Group: c.OwnerGroup}.Name()
+	return c.Owner + " and " + cluster.ClusterShare{Group: c.OwnerGroup}.Name()
 }
 
 // changeCluster does something to a cluster that is done at once, and says what it did.

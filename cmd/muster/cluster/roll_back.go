@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/planner"
 )
@@ -71,7 +71,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 }
 
 // printRollBack shows the plan of a roll-back.
-func printRollBack(c *cli.Context, v app.ClusterView, p app.RollBackPreview) error {
+func printRollBack(c *cli.Context, v app.ClusterView, p operation.RollBackPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
@@ -84,7 +84,7 @@ func printRollBack(c *cli.Context, v app.ClusterView, p app.RollBackPreview) err
 }
 
 // rollBackWords says what is left after a roll-back.
-func rollBackWords(p app.RollBackPreview) string {
+func rollBackWords(p operation.RollBackPreview) string {
 	words := "no machine is given back"
 	switch n := len(p.GivesBack); {
 	case n == 1:

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -23,13 +23,13 @@ func clusterShareCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&with, "with", nil, "`who:access`: a person or group:NAME, and reader, user or co-owner; may be repeated")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		var change app.SharingChange
+		var change cluster.SharingChange
 		for _, text := range with {
 			i := strings.LastIndex(text, ":")
 			if i < 0 {
 				return cli.Usagef("--with %s does not say which access", text).Hint("For example %s:user.", text)
 			}
-			share := app.ShareWith(text[:i])
+			share := cluster.ShareWith(text[:i])
 			if err := share.Access.UnmarshalText([]byte(text[i+1:])); err != nil {
 				return cli.Usagef("--with %s: %s", text, app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
 			}
@@ -59,9 +59,9 @@ func clusterUnshareCommand(c *cli.Context) *cobra.Command {
 		Args:    cobra.MinimumNArgs(2),
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		var change app.SharingChange
+		var change cluster.SharingChange
 		for _, who := range args[1:] {
-			change.Remove = append(change.Remove, app.ShareWith(who))
+			change.Remove = append(change.Remove, cluster.ShareWith(who))
 		}
 		return share(ctx, c, cl, args[0], change)
 	})
@@ -75,7 +75,7 @@ func clusterVisibilityCommand(c *cli.Context) *cobra.Command {
 		Args:    cli.Exactly("ID|NAME", "private|tenant"),
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		return share(ctx, c, cl, args[0], app.SharingChange{Visibility: app.Visibility(args[1])})
+		return share(ctx, c, cl, args[0], cluster.SharingChange{Visibility: app.Visibility(args[1])})
 	})
 }
 
@@ -100,7 +100,7 @@ func TenantVisibilityCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, change app.SharingChange) error {
+func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, change cluster.SharingChange) error {
 	v, err := find(ctx, cl, word, false)
 	if err != nil {
 		return err
@@ -112,14 +112,14 @@ func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, cha
 	return printSharing(c, s)
 }
 
-func printSharing(c *cli.Context, s app.ClusterSharing) error {
+func printSharing(c *cli.Context, s cluster.ClusterSharing) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}
 	t := cli.NewTable("WHO", "ACCESS")
 	t.Add(s.Owner, app.AccessOwner.String())
 	if s.OwnerGroup != "" {
-		t.Add(app.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
+		t.Add(cluster.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
 	}
 	for _, one := range s.Shares {
 		t.Add(one.Name(), one.Access.String())

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/execution"
 	"muster/cmd/muster/cli"
 )
 
@@ -32,7 +32,7 @@ const (
 type topView struct {
 	At       time.Time            `json:"at"`
 	Work     int                  `json:"at_work"` // clusters
-	Queue    *app.Queue           `json:"queue,omitempty"`
+	Queue    *execution.Queue     `json:"queue,omitempty"`
 	Clusters []app.ClusterSummary `json:"clusters"` // those at work, then the dearest
 }
 

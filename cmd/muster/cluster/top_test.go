@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // What is at work stands first, then what costs most; what keeps an operation stands beside it.
 func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	v := &topView{At: now, Work: 1, Queue: &app.Queue{Running: 3, Queued: 2, Slots: 8, Workers: 1, Operations: []app.QueueLine{{Operation: 7, Text: "It waits for a slot."}}},
+	v := &topView{At: now, Work: 1, Queue: &execution.Queue{Running: 3, Queued: 2, Slots: 8, Workers: 1, Operations: []execution.QueueLine{{Operation: 7, Text: "It waits for a slot."}}},
 		Clusters: []app.ClusterSummary{
 			{Cluster: app.Cluster{ID: "1", Name: "web", Size: 3, Status: app.ClusterPending, CostPerHour: 0.5},
 				Operation: &app.Operation{ID: 7, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 4, Total: 9, CreatedAt: now.Add(-90 * time.Second)}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -205,7 +206,7 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v app.C
 // failureHint lists the first failed steps and what can be done now.
 func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
 	const most = 5
-	hint, first, failed, said := "", "", 0, app.SaidErrors{}
+	hint, first, failed, said := "", "", 0, cluster.SaidErrors{}
 	for _, s := range steps {
 		if s.State != app.StepFailed {
 			continue

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/execution"
 	"muster/cmd/muster/cli"
 )
 
 func clusterWhyCommand(c *cli.Context) *cobra.Command {
-	var f app.WaitingFilter
+	var f execution.WaitingFilter
 	cmd := &cobra.Command{
 		Use:   "why ID|NAME",
 		Short: "Say why a cluster is not further: what its steps wait for",
@@ -42,7 +41,7 @@ func clusterWhyCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printWaiting(c *cli.Context, w app.Waiting) error {
+func printWaiting(c *cli.Context, w execution.Waiting) error {
 	if c.JSON() {
 		return c.PrintJSON(w)
 	}
@@ -109,7 +108,7 @@ func QueueCommand(c *cli.Context) *cobra.Command {
 }
 
 // printQueues prints what waits in all tenants, a line for each reason.
-func printQueues(c *cli.Context, q app.Queues, now time.Time) error {
+func printQueues(c *cli.Context, q execution.Queues, now time.Time) error {
 	if c.JSON() {
 		return c.PrintJSON(q)
 	}
@@ -141,7 +140,7 @@ func printQueues(c *cli.Context, q app.Queues, now time.Time) error {
 	return err
 }
 
-func printQueue(c *cli.Context, q app.Queue, now time.Time) error {
+func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 	if c.JSON() {
 		return c.PrintJSON(q)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/backup"
 	"muster/app/store/blob"
 	"muster/app/store/db"
@@ -92,7 +92,7 @@ func tellBackup(c *cli.Context, to string, taken backup.Taken, size int64) error
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "made_at": taken.Head.MadeAt, "resources": taken.Head.Resources, "missing": taken.Missing})
 	}
-	_, err := fmt.Fprintf(c.Stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, app.Bytes(size), cli.Plural(rows, "row"), cli.Plural(len(taken.Head.Tables), "table"))
+	_, err := fmt.Fprintf(c.Stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, resource.Bytes(size), cli.Plural(rows, "row"), cli.Plural(len(taken.Head.Tables), "table"))
 	return err
 }
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 	"muster/cmd/muster/database"
@@ -69,7 +69,7 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 	}
 	d.server, err = server.New(ctx, server.Config{
 		Data: data, Listen: server.DefaultListen, AnyPort: true, Catalogs: catalogs, RedisURL: os.Getenv("REDIS_URL"), Workers: server.DefaultWorkers,
-		Password: app.NewPassword(), // nobody shall have to change it in a demo
+		Password: identity.NewPassword(), // nobody shall have to change it in a demo
 		Log:      cli.NewLogger(&cli.LockedWriter{W: d.log}, slog.LevelInfo), Env: os.LookupEnv,
 	})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/resource"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/families"
@@ -93,11 +93,11 @@ func (d *Doctor) data(context.Context) (all []checked) {
 	case err != nil:
 		all = append(all, warned("", "How much room is left in %s cannot be told: %v.", dir, err)...)
 	case free < noRoom:
-		all = append(all, broken("Make room: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, app.Bytes(free), app.Bytes(total))...)
+		all = append(all, broken("Make room: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, resource.Bytes(free), resource.Bytes(total))...)
 	case free < littleRoom:
-		all = append(all, warned("Make room before it is full: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, app.Bytes(free), app.Bytes(total))...)
+		all = append(all, warned("Make room before it is full: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, resource.Bytes(free), resource.Bytes(total))...)
 	default:
-		all = append(all, fine("%s can be written to, and has %s left of %s.", dir, app.Bytes(free), app.Bytes(total))...)
+		all = append(all, fine("%s can be written to, and has %s left of %s.", dir, resource.Bytes(free), resource.Bytes(total))...)
 	}
 	return all
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
+	"muster/app/resource"
 	"muster/app/store/blob"
 	"muster/app/store/db"
 	"muster/bot/slack"
@@ -60,7 +62,7 @@ func (d *Doctor) database(ctx context.Context) (all []checked) {
 	if err := found.Check(); err != nil {
 		return append(all, failedBy(err)...)
 	}
-	words := fmt.Sprintf("%s %s, migration %d, %s", found.Kind, found.Version, found.Migration, app.Bytes(found.Size))
+	words := fmt.Sprintf("%s %s, migration %d, %s", found.Kind, found.Version, found.Migration, resource.Bytes(found.Size))
 	switch {
 	case !found.Made:
 		return append(all, fine("%s %s; its tables are made when a server starts.", found.Kind, found.Version)...)
@@ -124,7 +126,7 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 		all = append(all, broken("Set it in redis.conf: maxmemory-policy noeviction. Else doorbells vanish when memory is short.", "Redis throws away what is in it when memory is short (maxmemory-policy %s).", f.Policy)...)
 	}
 	if f.MaxMemory > 0 && f.Used > f.MaxMemory*9/10 {
-		all = append(all, warned("Raise maxmemory, or look who else uses it.", "Redis uses %s of %s.", app.Bytes(f.Used), app.Bytes(f.MaxMemory))...)
+		all = append(all, warned("Raise maxmemory, or look who else uses it.", "Redis uses %s of %s.", resource.Bytes(f.Used), resource.Bytes(f.MaxMemory))...)
 	}
 	if f.Replica {
 		all = append(all, broken("Name the primary in REDIS_URL.", "This Redis is a replica, which cannot be written to.")...)
@@ -136,7 +138,7 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 		all = append(all, warned("Put it nearer to the servers.", "Redis takes %s for an answer.", f.Latency.Round(time.Millisecond))...)
 	}
 	if len(all) == 0 {
-		return fine("Redis %s, %s, answers within %s.", f.Version, app.Bytes(f.Used), f.Latency.Round(10*time.Microsecond))
+		return fine("Redis %s, %s, answers within %s.", f.Version, resource.Bytes(f.Used), f.Latency.Round(10*time.Microsecond))
 	}
 	return all
 }
@@ -269,7 +271,7 @@ func (d *Doctor) accounts(ctx context.Context) (all []checked) {
 			all = append(all, warned("Ask the running server: muster provider check "+name, "%s: its settings have secrets of tenants, which only a server reads.", name)...)
 			continue
 		}
-		findings, err := server.AccountDesk{Providers: set}.CheckAccount(ctx, spec, app.NeedsOf(d.loaded, name))
+		findings, err := server.AccountDesk{Providers: set}.CheckAccount(ctx, spec, fleet.NeedsOf(d.loaded, name))
 		if err != nil {
 			all = append(all, failedBy(err)...)
 			continue

@@ -5,15 +5,17 @@ import (
 	"strings"
 
 	"muster/app"
+	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
+	"muster/app/resource"
 	"muster/automators"
 	"muster/automators/shell"
 	"muster/providers"
 )
 
 // All are what clouds and tools there are in this binary.
-func All() app.Families {
-	return app.Families{Providers: providers.Descriptors(), Automators: automators.Descriptors()}
+func All() appcatalog.Families {
+	return appcatalog.Families{Providers: providers.Descriptors(), Automators: automators.Descriptors()}
 }
 
 // CatalogOptions are what a catalog is checked against: the families as they stand in this binary. Env looks up the
@@ -36,21 +38,21 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 		Automators:  automators.Names(),
 		CheckAction: automators.Check, CheckScript: shell.Syntax,
 		CheckResources: func(automator string, refs []app.ResourceRef) error {
-			return app.CheckRefs(automators.ResourceTypes(automator), automator, refs)
+			return resource.CheckRefs(automators.ResourceTypes(automator), automator, refs)
 		},
 	}
 }
 
 // ResourceKinds are the types of resources that members of the families declare.
-func ResourceKinds() (all []app.ResourceTypes) {
+func ResourceKinds() (all []resource.ResourceTypes) {
 	for _, name := range automators.Names() {
 		if types := automators.ResourceTypes(name); len(types) > 0 {
-			all = append(all, app.ResourceTypes{Family: app.ForAutomator, Member: name, Types: types})
+			all = append(all, resource.ResourceTypes{Family: resource.ForAutomator, Member: name, Types: types})
 		}
 	}
 	for _, d := range providers.Descriptors() {
 		if len(d.ResourceTypes) > 0 {
-			all = append(all, app.ResourceTypes{Family: app.ForProvider, Member: d.Name, Types: d.ResourceTypes})
+			all = append(all, resource.ResourceTypes{Family: resource.ForProvider, Member: d.Name, Types: d.ResourceTypes})
 		}
 	}
 	return all

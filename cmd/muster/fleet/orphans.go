@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -104,7 +104,7 @@ func orphanDecided(c *cli.Context, o app.Orphan, err error, what string) error {
 	return err
 }
 
-func printOrphans(c *cli.Context, r app.OrphanReport) error {
+func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}

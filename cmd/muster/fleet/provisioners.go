@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -51,7 +51,7 @@ func printProvisioners(c *cli.Context, all []app.Provisioner) error {
 			tenants = append(tenants, fmt.Sprintf("%s=%d", s.Tenant, s.Slots))
 		}
 		heard := cli.Span(time.Since(p.SeenAt))
-		if strings.HasPrefix(p.ID, app.LocalPrefix) && p.State.Alive() {
+		if strings.HasPrefix(p.ID, fleet.LocalPrefix) && p.State.Alive() {
 			heard = "-" // the server's own
 		}
 		t.Add(p.Name, p.ID, string(p.State), app.TagText(p.Tags), fmt.Sprint(p.Used()), fmt.Sprint(p.Slots), strings.Join(tenants, " "), heard, p.Version)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 )
 
@@ -114,7 +114,7 @@ func auditVerifyCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			var out struct {
-				Chains []app.AuditProof `json:"chains"`
+				Chains []identity.AuditProof `json:"chains"`
 			}
 			if err := cl.CallInto(cmd.Context(), "/audit/verify", url.Values{"tenant": {tenant}}, &out); err != nil {
 				return err
@@ -135,13 +135,13 @@ func auditVerifyCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printProofs(c *cli.Context, all []app.AuditProof) error {
+func printProofs(c *cli.Context, all []identity.AuditProof) error {
 	whole := true
 	for _, p := range all {
 		whole = whole && p.Whole
 	}
 	if c.JSON() {
-		if err := c.PrintJSON(map[string][]app.AuditProof{"chains": all}); err != nil {
+		if err := c.PrintJSON(map[string][]identity.AuditProof{"chains": all}); err != nil {
 			return err
 		}
 	} else {

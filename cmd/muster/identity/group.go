@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 )
 
@@ -22,7 +21,7 @@ func groupListCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.Group{"groups": all})
+			return c.PrintJSON(map[string][]identity.Group{"groups": all})
 		}
 		t := cli.NewTable("NAME", "MEMBERS", "ABOUT")
 		for _, g := range all {
@@ -33,7 +32,7 @@ func groupListCommand(c *cli.Context) *cobra.Command {
 }
 
 // membersText names the members; a source stands behind those who come from elsewhere.
-func membersText(g app.Group) string {
+func membersText(g identity.Group) string {
 	var names []string
 	for _, m := range g.Members {
 		name := m.User
@@ -46,7 +45,7 @@ func membersText(g app.Group) string {
 }
 
 func groupSaveCommand(c *cli.Context) *cobra.Command {
-	change := app.GroupChange{}
+	change := identity.GroupChange{}
 	var about string
 	var members []string
 	cmd := &cobra.Command{

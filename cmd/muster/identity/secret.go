@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/secret"
 	"muster/cmd/muster/cli"
 )
 
@@ -85,7 +85,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 }
 
 func secretValue(c *cli.Context, file string) ([]byte, error) {
-	const most = app.MaxSecret + 2
+	const most = secret.MaxSecret + 2
 	var b []byte
 	var err error
 	if file != "" {

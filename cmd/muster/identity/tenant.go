@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 )
@@ -69,7 +69,7 @@ func printTenant(c *cli.Context, x app.Tenant) error {
 }
 
 func tenantCreateCommand(c *cli.Context) *cobra.Command {
-	var n app.NewTenant
+	var n identity.NewTenant
 	var admin string
 	cmd := &cobra.Command{
 		Use:     "create NAME",
@@ -86,7 +86,7 @@ func tenantCreateCommand(c *cli.Context) *cobra.Command {
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Name = args[0]
 		if admin != "" {
-			n.Admin = &app.NewUser{Name: admin, Role: app.RoleAdmin}
+			n.Admin = &identity.NewUser{Name: admin, Role: app.RoleAdmin}
 		}
 		m, err := cl.CreateTenant(ctx, n)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/secret"
+	"muster/app/settings"
 	"muster/cmd/muster/cli"
 )
 
@@ -49,7 +49,7 @@ func tenantExportCommand(c *cli.Context) *cobra.Command {
 
 func tenantImportCommand(c *cli.Context) *cobra.Command {
 	var (
-		in   app.TenantImport
+		in   settings.TenantImport
 		dry  bool
 		fill string
 	)
@@ -69,7 +69,7 @@ func tenantImportCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&fill, "fill", "", "`file` with values for places of secrets, a line NAME=value for each")
 	flags.StringVar(&in.AsOf, "as-of", "", "what a dry run `said`: import only where nothing has changed since")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		text, err := limitedFile(c, args[0], app.MaxTenantFile)
+		text, err := limitedFile(c, args[0], settings.MaxTenantFile)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 		return nil, err
 	}
 	lines := bufio.NewScanner(strings.NewReader(string(b)))
-	lines.Buffer(nil, app.MaxSecret+1000)
+	lines.Buffer(nil, secret.MaxSecret+1000)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -146,7 +146,7 @@ func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 }
 
 // sayTenantReport fails, without more words, where something is wrong.
-func sayTenantReport(c *cli.Context, file string, r app.TenantReport, dry bool) error {
+func sayTenantReport(c *cli.Context, file string, r settings.TenantReport, dry bool) error {
 	if c.JSON() {
 		if err := c.PrintJSON(r); err != nil {
 			return err
@@ -172,7 +172,7 @@ func sayTenantReport(c *cli.Context, file string, r app.TenantReport, dry bool) 
 	return nil
 }
 
-func tenantProblemLine(file string, p app.TenantProblem) string {
+func tenantProblemLine(file string, p settings.TenantProblem) string {
 	at := file
 	if p.Line > 0 {
 		at += fmt.Sprintf(":%d", p.Line)
@@ -192,7 +192,7 @@ func tenantProblemLine(file string, p app.TenantProblem) string {
 }
 
 // tenantVerdict says in a line what was done, or would be.
-func tenantVerdict(r app.TenantReport, dry bool) string {
+func tenantVerdict(r settings.TenantReport, dry bool) string {
 	by := map[string]int{}
 	for _, e := range r.Changes {
 		by[e.Act]++

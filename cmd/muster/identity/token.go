@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 )
 
@@ -60,7 +60,7 @@ func tokenEnds(k app.Token) string {
 }
 
 func tokenCreateCommand(c *cli.Context) *cobra.Command {
-	var n app.NewAPIToken
+	var n identity.NewAPIToken
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "create LABEL",
@@ -74,7 +74,7 @@ func tokenCreateCommand(c *cli.Context) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&n.User, "user", "", "`robot` whose token it is")
 	flags.StringSliceVar(&scopes, "scope", nil, "`scope` besides read; may be repeated")
-	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("how many `days` it holds, at most %d (default %d)", app.MostDays, app.TokenDays))
+	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("how many `days` it holds, at most %d (default %d)", identity.MostDays, identity.TokenDays))
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Label = args[0]
 		for _, s := range scopes {

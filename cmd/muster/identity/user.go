@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 )
 
@@ -27,7 +27,7 @@ func rolesText() string {
 }
 
 func userListCommand(c *cli.Context) *cobra.Command {
-	var f app.UserFilter
+	var f identity.UserFilter
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the accounts of the tenant", Args: cli.AtMost(0)}
 	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `text` in name, full name or e-mail address")
 	cmd.Flags().StringVar((*string)(&f.Role), "role", "", "only those of this `role`")
@@ -68,7 +68,7 @@ func userShowCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func printUser(c *cli.Context, v app.UserView) error {
+func printUser(c *cli.Context, v identity.UserView) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
@@ -81,7 +81,7 @@ func printUser(c *cli.Context, v app.UserView) error {
 }
 
 func userCreateCommand(c *cli.Context) *cobra.Command {
-	var n app.NewUser
+	var n identity.NewUser
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an account; its one-time password is printed once",
@@ -126,7 +126,7 @@ func userChangeCommand(c *cli.Context) *cobra.Command {
 	flags.BoolVar(&disable, "disable", false, "let its sign-ins and tokens count no more")
 	flags.BoolVar(&enable, "enable", false, "undo --disable")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		var change app.UserChange
+		var change identity.UserChange
 		if flags.Changed("role") {
 			change.Role = (*app.Role)(&role)
 		}
@@ -145,7 +145,7 @@ func userChangeCommand(c *cli.Context) *cobra.Command {
 		if disable || enable {
 			change.Disabled = &disable
 		}
-		if change == (app.UserChange{}) {
+		if change == (identity.UserChange{}) {
 			return cli.Usagef("there is nothing to change").Hint("See `muster user change --help`.")
 		}
 		v, err := cl.ChangeUser(ctx, args[0], change)

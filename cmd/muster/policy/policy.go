@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
 	"muster/app/file/yamlfile"
+	"muster/app/policy"
 	"muster/cmd/muster/cli"
 )
 
@@ -70,7 +70,7 @@ func policyShowCommand(c *cli.Context) *cobra.Command {
 }
 
 // readPolicy reads a policy from a file, or from stdin where it is called "-".
-func readPolicy(c *cli.Context, file string) (p app.Policy, err error) {
+func readPolicy(c *cli.Context, file string) (p policy.Policy, err error) {
 	var b []byte
 	if file == "-" {
 		b, err = io.ReadAll(io.LimitReader(c.Stdin, 1<<20))
@@ -122,7 +122,7 @@ func policyDeleteCommand(c *cli.Context) *cobra.Command {
 }
 
 func policyTryCommand(c *cli.Context) *cobra.Command {
-	var t app.Try
+	var t policy.Try
 	cmd := &cobra.Command{Use: "try FILE", Short: "Say what a policy would have done to the requests of the past; nothing is saved", Args: cli.Exactly("FILE")}
 	cmd.Flags().IntVar(&t.Past, "past", 0, "on the newest so `many`, at most 1000 (default 200)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {

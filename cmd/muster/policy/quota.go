@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/policy"
 	"muster/cmd/muster/cli"
 )
 
@@ -71,7 +71,7 @@ func quotaListCommand(c *cli.Context) *cobra.Command {
 			t := cli.NewTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "PER HOUR>", "PER MONTH>")
 			for _, q := range all {
 				row := []string{quotaWord(q.Scope, q.Name)}
-				for _, m := range app.Measures {
+				for _, m := range policy.Measures {
 					cell := "-"
 					if limit, is := q.Limits.Of(m); is {
 						cell = figure(q.Used.Of(m)) + " of " + figure(limit)
@@ -101,12 +101,12 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 			"away: it only stops what is new. That of the tenant is for superadmins to set.",
 		Args: cli.Exactly("WHO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q := app.Quota{}
+			q := policy.Quota{}
 			var err error
 			if q.Scope, q.Name, err = quotaScope(args[0]); err != nil {
 				return err
 			}
-			for _, m := range app.Measures {
+			for _, m := range policy.Measures {
 				if cmd.Flags().Changed(names[m]) {
 					q.Limits = q.Limits.With(m, *values[m])
 				}
@@ -126,7 +126,7 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(u)
 			}
 			fmt.Fprintf(c.Stdout, "The quota of %s is set.\n", quotaWord(u.Scope, u.Name))
-			for _, m := range app.Measures {
+			for _, m := range policy.Measures {
 				if limit, is := u.Limits.Of(m); is && u.Used.Of(m) > limit {
 					fmt.Fprintf(c.Stdout, "%s of %s %s are used already: nothing new is accepted until some is given back.\n", figure(u.Used.Of(m)), figure(limit), names[m])
 				}
@@ -134,7 +134,7 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 			return nil
 		},
 	}
-	for _, m := range app.Measures {
+	for _, m := range policy.Measures {
 		values[m] = cmd.Flags().Float64(names[m], 0, "at most so much: "+map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes",
 			app.MeasureCPU: "cores", app.MeasurePerHour: "money per hour", app.MeasurePerMonth: "money per month of the calendar, in UTC"}[m])
 	}
@@ -177,7 +177,7 @@ func quotaLeftCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var left app.QuotaLeft
+			var left policy.QuotaLeft
 			if err := cl.CallInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
 				return err
 			}

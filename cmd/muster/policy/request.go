@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 )
@@ -151,7 +151,7 @@ func printTerms(c *cli.Context, line func(name, format string, args ...any), t a
 
 func requestReviewCommand(c *cli.Context, name, short string, verdict app.Verdict) *cobra.Command {
 	var reason, lease, hash string
-	var conditions app.Conditions
+	var conditions operation.Conditions
 	cmd := &cobra.Command{Use: name + " NUMBER", Short: short, Args: cli.Exactly("NUMBER")}
 	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`; told to who asked")
 	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is shown now)")
@@ -172,7 +172,7 @@ func requestReviewCommand(c *cli.Context, name, short string, verdict app.Verdic
 		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
 			return err
 		}
-		r, err := cl.Review(ctx, id, app.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
+		r, err := cl.Review(ctx, id, operation.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
 		if err != nil {
 			return err
 		}

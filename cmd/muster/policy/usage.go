@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/usage"
 	"muster/cmd/muster/cli"
 )
 
@@ -59,7 +58,7 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printUsage(c *cli.Context, u app.Usage) error {
+func printUsage(c *cli.Context, u usage.Usage) error {
 	if len(u.Lines) == 0 {
 		fmt.Fprintln(c.Stdout, "No machine stood in that time.")
 		return nil

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	appfleet "muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/fleet"
@@ -181,10 +181,10 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	defer crew.close()
 	defer tellSystemd(ctx, "works for "+p.server, log)()
 	run := &jobs.Provisioner{
-		Registration: app.Registration{Name: cli.FirstOf(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
+		Registration: appfleet.Registration{Name: cli.FirstOf(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
 		Server:       &jobs.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
 		Start:        crew.hire, DrainTime: p.drain, Log: log,
-		OnRegister: func(r app.Registered) {
+		OnRegister: func(r appfleet.Registered) {
 			if sides.Metrics != "" {
 				fmt.Fprintf(c.Stdout, "Metrics at http://%s/metrics\n", sides.Metrics)
 			}

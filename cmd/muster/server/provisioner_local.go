@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/automators"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
@@ -32,13 +33,13 @@ func (s *Server) runWorkers(ctx context.Context) error {
 	}
 	host, _ := os.Hostname()
 	p := &jobs.Provisioner{
-		Registration: app.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
+		Registration: fleet.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
 		Server:       s.App.LocalRegistry(s.LocalWorkers(), s.alone()),
 		Log:          s.Log,
-		OnRegister:   func(app.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
+		OnRegister:   func(fleet.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
 	}
 	cache := resourceCache(s.Data, int64(s.Resources.Cache), s.Log)
-	p.Start = func(r app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
+	p.Start = func(r fleet.Registered, name string, o fleet.WorkerOrder) (jobs.WorkerHandle, error) {
 		c := s.App.CoordinatorOf(r.ID, o.Tenant)
 		return jobs.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
 			Providers: s.Providers, Guard: s.guard().DialContext, Automators: automators, Log: s.Log, Resources: cache,
@@ -82,5 +83,5 @@ func (s *Server) alone() bool { return s.Database == "" }
 
 // balance shares slots among tenants, of all provisioners.
 func (s *Server) balance(ctx context.Context) {
-	(&jobs.Balance{Balancer: &app.Balancer{App: s.App, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}, Store: s.Store, Log: s.Log}).Run(ctx)
+	(&jobs.Balance{Balancer: &fleet.Balancer{App: s.App.FleetService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}, Store: s.Store, Log: s.Log}).Run(ctx)
 }

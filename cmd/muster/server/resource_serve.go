@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/resource"
 	"muster/app/store/blob"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
@@ -26,7 +25,7 @@ type resourceConfig struct {
 }
 
 func (r *resourceConfig) declare(cmd *cobra.Command) {
-	r.File, r.Tenant, r.Cache = app.DefaultFileLimit, app.DefaultStoreLimit, defaultResourceCache
+	r.File, r.Tenant, r.Cache = resource.DefaultFileLimit, resource.DefaultStoreLimit, defaultResourceCache
 	cmd.Flags().StringVar(&r.URL, "blob", "", "`URL` of the place for contents of resources, s3://, gs:// or azblob:// (default $MUSTER_BLOB_URL, or the data directory)")
 	cmd.Flags().Var(&r.File, "resource-limit", "most `bytes` of one version of a resource, such as 500MiB; 0: no limit")
 	cmd.Flags().Var(&r.Tenant, "resource-quota", "most `bytes` of all resources of a tenant, such as 50GiB; 0: no limit")
@@ -43,15 +42,15 @@ func (r *resourceConfig) check() error {
 	return nil
 }
 
-func (r *resourceConfig) limits() app.ResourceLimits {
-	return app.ResourceLimits{File: int64(r.File), Tenant: int64(r.Tenant)}
+func (r *resourceConfig) limits() resource.ResourceLimits {
+	return resource.ResourceLimits{File: int64(r.File), Tenant: int64(r.Tenant)}
 }
 
 // defaultResourceCache is how much of resources a host with workers keeps.
 const defaultResourceCache = 10 << 30
 
 // openBlobs opens the place for contents.
-func (s *Server) openBlobs(ctx context.Context) (app.BlobStore, error) {
+func (s *Server) openBlobs(ctx context.Context) (resource.BlobStore, error) {
 	dir := filepath.Join(s.Data, "resources")
 	guard := s.guard()
 	b, err := blob.Open(ctx, blob.Config{URL: s.Resources.URL, Dir: filepath.Join(dir, "blobs"), Spool: filepath.Join(dir, "spool"),
@@ -89,7 +88,7 @@ func (b *byteSize) Set(s string) error {
 }
 
 // String implements pflag.Value.
-func (b *byteSize) String() string { return strings.ReplaceAll(app.Bytes(int64(*b)), " ", "") }
+func (b *byteSize) String() string { return strings.ReplaceAll(resource.Bytes(int64(*b)), " ", "") }
 
 // Type implements pflag.Value.
 func (b *byteSize) Type() string { return "bytes" }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 )
@@ -53,12 +53,12 @@ var Environment = []struct {
 }
 
 // settingsOf gives every setting of a server, by name: its flags and its environment. None holds a secret.
-func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []app.Setting {
+func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []fleet.Setting {
 	byFlag := map[string]string{} // the variable that gives a flag where it is not given itself
-	all := []app.Setting{}
+	all := []fleet.Setting{}
 	for _, e := range Environment {
 		value, set := lookup(e.Name)
-		s := app.Setting{Name: e.Name, Secret: e.Secret, Set: set && value != "", From: "default", About: e.About}
+		s := fleet.Setting{Name: e.Name, Secret: e.Secret, Set: set && value != "", From: "default", About: e.About}
 		if s.Set {
 			s.From = "environment"
 			if byFlag[e.Flag] = e.Name; !e.Secret {
@@ -72,7 +72,7 @@ func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []app.Se
 			return // those of clients
 		}
 		_, about := pflag.UnquoteUsage(f)
-		s := app.Setting{Name: "--" + f.Name, Value: withoutPassword(f.Value.String()), Set: f.Changed, From: "default", Default: f.DefValue, About: about}
+		s := fleet.Setting{Name: "--" + f.Name, Value: withoutPassword(f.Value.String()), Set: f.Changed, From: "default", Default: f.DefValue, About: about}
 		switch {
 		case f.Changed:
 			s.From = "flag"
@@ -81,7 +81,7 @@ func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []app.Se
 		}
 		all = append(all, s)
 	})
-	slices.SortStableFunc(all, func(x, y app.Setting) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortStableFunc(all, func(x, y fleet.Setting) int { return cmp.Compare(x.Name, y.Name) })
 	return all
 }
 
@@ -108,15 +108,15 @@ func withoutPassword(value string) string {
 }
 
 // facts tells operators how the server is.
-func (s *Server) facts(ctx context.Context) (app.ServerFacts, error) {
+func (s *Server) facts(ctx context.Context) (fleet.ServerFacts, error) {
 	d, err := s.Store.Facts(ctx)
 	if err != nil {
-		return app.ServerFacts{}, err
+		return fleet.ServerFacts{}, err
 	}
-	f := app.ServerFacts{Server: s.id, Version: cli.VersionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
+	f := fleet.ServerFacts{Server: s.id, Version: cli.VersionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
 		Database: d.Kind + " " + d.Version, Migration: d.Migration, Skew: d.Skew, Redis: s.QueueNote, Leads: d.Leads, Settings: slices.Clone(s.Settings)}
 	if f.Settings == nil {
-		f.Settings = []app.Setting{}
+		f.Settings = []fleet.Setting{}
 	}
 	ping, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -30,14 +30,14 @@ func TestSettingsHoldNoSecret(t *testing.T) {
 	if strings.Contains(string(b), "hunter2") {
 		t.Errorf("a secret is told: %s", b)
 	}
-	by := map[string]app.Setting{}
+	by := map[string]fleet.Setting{}
 	for _, s := range all {
 		if _, twice := by[s.Name]; twice || s.About == "" {
 			t.Errorf("%s is there twice, or says nothing: %+v", s.Name, s)
 		}
 		by[s.Name] = s
 	}
-	for name, want := range map[string]app.Setting{
+	for name, want := range map[string]fleet.Setting{
 		"--workers":         {Value: "3", From: "flag", Default: "16", Set: true},
 		"--tenant-slots":    {Value: "0", From: "default", Default: "0"},
 		"--hooks-proxy":     {Value: "http://…@proxy.example:3128", From: "flag", Set: true},

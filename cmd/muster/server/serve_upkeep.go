@@ -4,8 +4,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
 )
@@ -25,7 +24,7 @@ const (
 )
 
 func (u *upkeepConfig) declare(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&u.LeaseGrace, "lease-grace", app.DefaultLeaseGrace,
+	cmd.Flags().DurationVar(&u.LeaseGrace, "lease-grace", operation.DefaultLeaseGrace,
 		"for how `long` a deletion may stay paused after the cluster's lease has ended, before it goes on by itself")
 	cmd.Flags().IntVar(&u.EventsDays, "events-days", defaultEventsDays, "for how many `days` the events of clusters are kept; 0: for ever")
 	cmd.Flags().IntVar(&u.LogsDays, "logs-days", defaultLogsDays,

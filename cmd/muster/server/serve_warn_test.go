@@ -11,8 +11,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -44,7 +43,7 @@ func TestAdminPasswordLeavesTheEnvironment(t *testing.T) {
 	if err != nil || strings.Contains(string(out), password) {
 		t.Errorf("a child gets the password: %v", err)
 	}
-	if !slices.ContainsFunc(config.Settings, func(s app.Setting) bool { return s.Name == "MUSTER_ADMIN_PASSWORD" && s.Set && s.Value == "" }) {
+	if !slices.ContainsFunc(config.Settings, func(s fleet.Setting) bool { return s.Name == "MUSTER_ADMIN_PASSWORD" && s.Set && s.Value == "" }) {
 		t.Error("the settings do not say that it was set")
 	}
 }

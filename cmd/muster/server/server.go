@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
 
@@ -29,7 +29,7 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var f app.ServerFacts
+			var f fleet.ServerFacts
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/settings", nil, nil, &f); err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-func settingWords(s app.Setting) string {
+func settingWords(s fleet.Setting) string {
 	switch {
 	case s.Secret && s.Set:
 		return "set, secret"
@@ -74,7 +74,7 @@ func serverProvidersCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			var out struct {
-				Providers []app.ProviderHealth `json:"providers"`
+				Providers []fleet.ProviderHealth `json:"providers"`
 			}
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/provider-health", nil, nil, &out); err != nil {
 				return err

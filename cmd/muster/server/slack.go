@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
-
 	"muster/app"
+	"muster/app/all"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
 	"muster/portal"
@@ -75,7 +75,7 @@ func installer(s *slack.Server) portal.Chat {
 }
 
 // open makes the face for Slack, nil where there is none. At is where people reach the portal; server names this server.
-func (c SlackConfig) open(a *app.App, at, server string, log *slog.Logger) *slack.Server {
+func (c SlackConfig) open(a *all.App, at, server string, log *slog.Logger) *slack.Server {
 	if c.Secret == "" && c.AppToken == "" {
 		return nil
 	}

@@ -18,9 +18,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/file/catalog"
 	"muster/app/file/spec"
 	"muster/app/file/tenantfile"
+	"muster/app/fleet"
+	"muster/app/identity"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/automators"
@@ -57,7 +60,7 @@ type Config struct {
 	TLS         TLSConfig
 	SignIn      SignInConfig
 	Security    securityConfig
-	Settings    []app.Setting // for people, without secrets
+	Settings    []fleet.Setting // for people, without secrets
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
 	Slack       SlackConfig
@@ -78,7 +81,7 @@ type Server struct {
 	QueueNote     string // for people: which Redis
 	StoreNote     string // for people: which database
 
-	App         *app.App
+	App         *all.App
 	Store       *store.Store
 	queue       *jobs.Queue
 	Providers   *ProviderSet
@@ -161,7 +164,7 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	budget := jobs.NewBudget(s.queue, c.Log)
 	budget.Meter = s.metrics
-	s.App = app.New(app.Deps{Store: s.Store, Solver: solver.WithNotes(where), Explainer: explain.New(where), Changer: change.New(), Planner: planner.New(),
+	s.App = all.New(all.Deps{Store: s.Store, Solver: solver.WithNotes(where), Explainer: explain.New(where), Changer: change.New(), Planner: planner.New(),
 		Keys: remote.Keys{}, Policies: cel.New(), Builds: buildsystems.Family{}, BuildRules: cel.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
 		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: families.ResourceKinds(), ResourceLimits: c.Resources.limits(),
 		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
@@ -200,7 +203,7 @@ func (s *Server) openQueue(ctx context.Context, installation string) error {
 	url := s.RedisURL
 	s.QueueNote = "Redis at REDIS_URL"
 	if url == "" {
-		password := app.NewPassword()
+		password := identity.NewPassword()
 		embedded, err := jobs.StartEmbeddedRedis(password)
 		if err != nil {
 			return err

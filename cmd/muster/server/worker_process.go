@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"muster/app/fleet"
 	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
 )
@@ -73,7 +73,7 @@ const (
 )
 
 // hire starts a worker process. It implements jobs.Provisioner.Start.
-func (w *crew) hire(r app.Registered, name string, o app.WorkerOrder) (jobs.WorkerHandle, error) {
+func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (jobs.WorkerHandle, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (h *osWorker) say(word workerWord) {
 }
 
 // Update implements jobs.WorkerHandle.
-func (h *osWorker) Update(o app.WorkerOrder) { h.say(workerWord{Slots: o.Slots, Token: o.Token}) }
+func (h *osWorker) Update(o fleet.WorkerOrder) { h.say(workerWord{Slots: o.Slots, Token: o.Token}) }
 
 // Drain implements jobs.WorkerHandle.
 func (h *osWorker) Drain() { h.say(workerWord{Drain: true}) }

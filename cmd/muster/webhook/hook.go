@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/webhook"
 	"muster/cmd/muster/cli"
 )
 
@@ -106,7 +106,7 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 			"  muster hook save warm --when after --operation create --run-file warm.sh --service web",
 		Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r := app.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
+			r := webhook.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
 			if address != "" && file != "" {
 				return cli.Usagef("--url and --url-file are for one at a time")
 			}
@@ -198,7 +198,7 @@ func ReadWord(c *cli.Context, file, flag string) (string, error) {
 	return text, nil
 }
 
-func printSaved(c *cli.Context, s app.SavedHook) error {
+func printSaved(c *cli.Context, s webhook.SavedHook) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}

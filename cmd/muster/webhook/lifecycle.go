@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"muster/app"
+	"muster/app/webhook"
 	"muster/cmd/muster/cli"
 )
 
@@ -29,7 +29,7 @@ func (f *lifecycleFlags) add(flags *pflag.FlagSet) {
 }
 
 // fill takes over what was given.
-func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *app.HookRequest) (err error) {
+func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.HookRequest) (err error) {
 	r.When, r.OnTimeout = app.HookPhase(f.when), app.HookChoice(f.onTimeout)
 	given := cmd.Flags().Changed
 	if given("operation") {

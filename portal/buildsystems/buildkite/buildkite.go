@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"muster/app"
+	appbuild "muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 	"muster/portal/buildsystems/internal/seal"
 )
@@ -22,8 +23,8 @@ const (
 type System struct{}
 
 // About tells forms and docs.
-func (System) About() app.BuildSystem {
-	return app.BuildSystem{
+func (System) About() appbuild.BuildSystem {
+	return appbuild.BuildSystem{
 		Name: Name, Title: "Buildkite",
 		About:  "Tells of builds and jobs, signed with the webhook's token, which Buildkite makes.",
 		Events: []string{"build.failing", "build.finished", "build.running", "build.scheduled", "job.finished", "job.scheduled", "job.started", "ping"},
@@ -39,38 +40,38 @@ func (System) About() app.BuildSystem {
 }
 
 // Verify looks at the signature over time and body where there is one; only without one may the token itself speak for the delivery.
-func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
-	d := app.BuildDelivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a delivery that is sent again has a new time
+func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
+	d := appbuild.BuildDelivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a delivery that is sent again has a new time
 	if given := r.Header(headerSignature); given != "" {
 		stamp, mac, err := parts(given)
 		if err != nil {
-			return app.BuildDelivery{}, err
+			return appbuild.BuildDelivery{}, err
 		}
 		at, err := seal.Time(headerSignature, stamp)
 		if err != nil {
-			return app.BuildDelivery{}, err
+			return appbuild.BuildDelivery{}, err
 		}
 		if !r.HexFits(mac, []byte(stamp+"."), r.Body) {
-			return app.BuildDelivery{}, seal.Wrong(headerSignature)
+			return appbuild.BuildDelivery{}, seal.Wrong(headerSignature)
 		}
 		if err := r.Fresh(headerSignature, at); err != nil {
-			return app.BuildDelivery{}, err
+			return appbuild.BuildDelivery{}, err
 		}
 		d.SentAt = at
 	} else {
 		token := r.Header(headerToken)
 		if token == "" {
-			return app.BuildDelivery{}, seal.Missing(headerSignature, "Choose under Token of the webhook to send a signature.")
+			return appbuild.BuildDelivery{}, seal.Missing(headerSignature, "Choose under Token of the webhook to send a signature.")
 		}
 		if !r.Token(token) {
-			return app.BuildDelivery{}, seal.Wrong(headerToken)
+			return appbuild.BuildDelivery{}, seal.Wrong(headerToken)
 		}
 	}
 	if body, err := payload.Parse(r.Body); err == nil {
 		d.Event, _ = body.All()["event"].(string)
 	}
 	if said := r.Header(headerEvent); said != "" && said != d.Event {
-		return app.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+		return appbuild.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
 	}
 	return d, nil
 }

@@ -7,17 +7,18 @@ import (
 	"strings"
 
 	"muster/app"
+	appbuild "muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 )
 
 var phases = map[string]app.BuildPhase{
-	"build.scheduled": app.BuildQueued, "build.running": app.BuildRunning, "build.failing": app.BuildRunning, "build.finished": app.BuildEnded,
-	"job.scheduled": app.BuildQueued, "job.started": app.BuildRunning, "job.finished": app.BuildEnded,
+	"build.scheduled": appbuild.BuildQueued, "build.running": appbuild.BuildRunning, "build.failing": appbuild.BuildRunning, "build.finished": appbuild.BuildEnded,
+	"job.scheduled": appbuild.BuildQueued, "job.started": appbuild.BuildRunning, "job.finished": appbuild.BuildEnded,
 }
 
 // Read understands a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
-	e := app.BuildEvent{Event: b.Need("event"), Phase: app.BuildOther}
+	e := app.BuildEvent{Event: b.Need("event"), Phase: appbuild.BuildOther}
 	of, action, _ := strings.Cut(e.Event, ".")
 	phase, known := phases[e.Event]
 	if !known {
@@ -35,14 +36,14 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	_, e.Repository = payload.Repository(repository)
 	if e = pull(e, r, repository); e.Event == "build.finished" {
 		if e.Result = r.Text("state"); r.Bool("blocked") {
-			e.Phase, e.Result = app.BuildRunning, "" // it waits for a person and goes on, under the same number
+			e.Phase, e.Result = appbuild.BuildRunning, "" // it waits for a person and goes on, under the same number
 		}
 	}
 	if of == "job" {
 		j := b.In("job")
 		e.Job, e.JobID = j.First("name", "step_key"), j.Need("id")
 		e.Labels, e.URL = j.Texts("agent_query_rules"), j.Text("web_url")
-		if state := j.Text("state"); e.Phase == app.BuildEnded {
+		if state := j.Text("state"); e.Phase == appbuild.BuildEnded {
 			e.Result = state
 		}
 	}

@@ -14,13 +14,14 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 var update = flag.Bool("update", false, "write what payloads give to testdata/*.golden")
 
 // read understands a body as it would be after it was verified.
 func (m Member) read(body []byte, event string) (app.BuildEvent, error) {
-	return m.Systems.Read(app.BuildDelivery{System: m.Name, Event: event, Body: body})
+	return m.Systems.Read(build.BuildDelivery{System: m.Name, Event: event, Body: body})
 }
 
 func (m Member) golden(t *testing.T, name string, body []byte) {
@@ -61,23 +62,23 @@ func Limits(t *testing.T, e app.BuildEvent) {
 	t.Helper()
 	texts := append([]string{e.Event, e.Action, e.Job, e.JobID, e.Result, e.Repository, e.Branch, e.Tag, e.Commit, e.Actor, e.URL, e.Build}, e.Labels...)
 	for _, s := range texts {
-		if len(s) > app.MaxBuildField || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+		if len(s) > build.MaxBuildField || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
 			t.Errorf("it has a text that is too long or not clean: %.100q", s)
 		}
 	}
-	if len(e.Build) > app.MaxBuildKey || len(e.Labels) > 50 || e.PullRequest < 0 || e.Fork && e.ForkUnknown || e.URL != "" && !strings.HasPrefix(e.URL, "https://") {
+	if len(e.Build) > build.MaxBuildKey || len(e.Labels) > 50 || e.PullRequest < 0 || e.Fork && e.ForkUnknown || e.URL != "" && !strings.HasPrefix(e.URL, "https://") {
 		t.Errorf("it is beyond its limits: %+v", e)
 	}
 	switch e.Phase {
-	case app.BuildQueued, app.BuildRunning, app.BuildEnded:
+	case build.BuildQueued, build.BuildRunning, build.BuildEnded:
 		if e.Build == "" {
 			t.Errorf("it is %s and of no build", e.Phase)
 		}
-	case app.BuildOther:
+	case build.BuildOther:
 	default:
 		t.Errorf("its phase is %q", e.Phase)
 	}
-	if e.Result != "" && e.Phase != app.BuildEnded && e.System != "generic" {
+	if e.Result != "" && e.Phase != build.BuildEnded && e.System != "generic" {
 		t.Errorf("it has the result %q and is %s", e.Result, e.Phase)
 	}
 }
@@ -125,7 +126,7 @@ func (m Member) rubbish(t *testing.T, payloads map[string][]byte) {
 			t.Errorf("%s: %v, %+v", name, err, e.Phase)
 		}
 	}
-	if _, err := m.read(make([]byte, app.MaxBuildBody+1), good.Event); app.CodeOf(err) != app.ETooLarge {
+	if _, err := m.read(make([]byte, build.MaxBuildBody+1), good.Event); app.CodeOf(err) != app.ETooLarge {
 		t.Errorf("a body that is too large: %v", err)
 	}
 }
@@ -140,7 +141,7 @@ func (m Member) unknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err := m.Systems.Read(d); err != nil || e.Phase != app.BuildOther || e.Build != "" || e.Event == "" {
+	if e, err := m.Systems.Read(d); err != nil || e.Phase != build.BuildOther || e.Build != "" || e.Event == "" {
 		t.Errorf("an event that is not understood: %+v, %v", e, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // refused tells whether an error turns a delivery away: not signed, signed wrongly, or with headers that make no sense.
@@ -104,8 +105,8 @@ func (m Member) times(t *testing.T, s Scheme, body []byte) {
 	}
 	secret := m.Secret(0)
 	for by, ok := range map[time.Duration]bool{
-		-app.BuildClockSkew: true, app.BuildClockSkew: true, 0: true,
-		-app.BuildClockSkew - time.Second: false, app.BuildClockSkew + time.Second: false, -24 * time.Hour: false, 24 * 365 * 100 * time.Hour: false,
+		-build.BuildClockSkew: true, build.BuildClockSkew: true, 0: true,
+		-build.BuildClockSkew - time.Second: false, build.BuildClockSkew + time.Second: false, -24 * time.Hour: false, 24 * 365 * 100 * time.Hour: false,
 	} {
 		_, err := m.verify(m.headers(s, secret, "id-1", now.Add(by), body), body, secret)
 		if ok && err != nil || !ok && (app.CodeOf(err) != app.EUnauthorized || app.AsError(err).Reason != "time") {
@@ -145,7 +146,7 @@ func (m Member) repeats(t *testing.T, s Scheme, body []byte) {
 
 func (m Member) tooMuch(t *testing.T, s Scheme, body []byte) {
 	secret := m.Secret(0)
-	large := append(append([]byte{}, body...), []byte(strings.Repeat(" ", app.MaxBuildBody))...)
+	large := append(append([]byte{}, body...), []byte(strings.Repeat(" ", build.MaxBuildBody))...)
 	if _, err := m.verify(m.headers(s, secret, "id-1", now, large), large, secret); app.CodeOf(err) != app.ETooLarge {
 		t.Errorf("a body that is too large: %v", err)
 	}

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // Member is a build system and what the suite needs to play it.
 type Member struct {
-	Systems app.BuildSystems
+	Systems build.BuildSystems
 	Name    string
 	Secret  func(n int) string // the n-th secret, in the form that the system has them
 	Schemes []Scheme           // all ways in which its deliveries are signed
@@ -78,7 +79,7 @@ func recorded(t *testing.T) map[string][]byte {
 }
 
 func (m Member) about(t *testing.T) {
-	at := slices.IndexFunc(m.Systems.Systems(), func(s app.BuildSystem) bool { return s.Name == m.Name })
+	at := slices.IndexFunc(m.Systems.Systems(), func(s build.BuildSystem) bool { return s.Name == m.Name })
 	if at < 0 {
 		t.Fatalf("%s is not on the list", m.Name)
 	}
@@ -103,7 +104,7 @@ func (m Member) headers(s Scheme, secret, id string, at time.Time, body []byte) 
 	return h
 }
 
-func (m Member) verify(h map[string]string, body []byte, secrets ...string) (app.BuildDelivery, error) {
+func (m Member) verify(h map[string]string, body []byte, secrets ...string) (build.BuildDelivery, error) {
 	return m.Systems.Verify(m.Name, func(name string) string {
 		for k, v := range h {
 			if strings.EqualFold(k, name) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 	"muster/portal/buildsystems/internal/seal"
 )
@@ -21,8 +22,8 @@ const (
 type System struct{}
 
 // About tells forms and docs.
-func (System) About() app.BuildSystem {
-	return app.BuildSystem{
+func (System) About() build.BuildSystem {
+	return build.BuildSystem{
 		Name: Name, Title: "CircleCI",
 		About:  "Tells how workflows and jobs ended, and never that they begin: for that a step of the job asks Muster.",
 		Events: []string{"job-completed", "workflow-completed"},
@@ -37,10 +38,10 @@ func (System) About() app.BuildSystem {
 }
 
 // Verify looks at the HMAC over the body. The header may have signatures of several versions; only the first is known.
-func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	given := r.Header(headerSignature)
 	if given == "" {
-		return app.BuildDelivery{}, seal.Missing(headerSignature, "Enter the secret of this hook as Secret token in the webhook's settings.")
+		return build.BuildDelivery{}, seal.Missing(headerSignature, "Enter the secret of this hook as Secret token in the webhook's settings.")
 	}
 	fits := false
 	for i, one := range strings.Split(given, ",") {
@@ -49,27 +50,27 @@ func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
 		}
 	}
 	if !fits {
-		return app.BuildDelivery{}, seal.Wrong(headerSignature)
+		return build.BuildDelivery{}, seal.Wrong(headerSignature)
 	}
-	d := app.BuildDelivery{Unique: seal.Unique(r.Body)}
+	d := build.BuildDelivery{Unique: seal.Unique(r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		d.Event, _ = body.All()["type"].(string)
 		d.ID, _ = body.All()["id"].(string)
 	}
 	if said := r.Header(headerEvent); said != "" && said != d.Event {
-		return app.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+		return build.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
 	}
 	return d, nil
 }
 
 // Read understands a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
-	e := app.BuildEvent{Event: b.Need("type"), Phase: app.BuildOther}
+	e := app.BuildEvent{Event: b.Need("type"), Phase: build.BuildOther}
 	if e.Event != "workflow-completed" && e.Event != "job-completed" {
 		return e
 	}
 	w := b.In("workflow")
-	e.Action, e.Phase, e.URL, e.Result = "completed", app.BuildEnded, w.Text("url"), w.Text("status")
+	e.Action, e.Phase, e.URL, e.Result = "completed", build.BuildEnded, w.Text("url"), w.Text("status")
 	if e.Repository = name(b.In("project")); e.Repository != "" {
 		e.Build = e.Repository + "/workflows/" + w.Need("id")
 	}

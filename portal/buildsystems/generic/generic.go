@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 	"muster/portal/buildsystems/internal/seal"
 )
@@ -22,8 +23,8 @@ const maxLabels = 50
 type System struct{}
 
 // About tells forms and docs.
-func (System) About() app.BuildSystem {
-	return app.BuildSystem{
+func (System) About() build.BuildSystem {
+	return build.BuildSystem{
 		Name: Name, Title: "Other (signed JSON)",
 		About:  "Takes JSON in Muster's own words from any script that signs it, so also from systems that are not listed.",
 		Events: []string{"build"},
@@ -38,12 +39,12 @@ func (System) About() app.BuildSystem {
 }
 
 // Verify looks at a signature of Standard Webhooks.
-func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	id, at, err := r.Standard()
 	if err != nil {
-		return app.BuildDelivery{}, err
+		return build.BuildDelivery{}, err
 	}
-	d := app.BuildDelivery{ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}
+	d := build.BuildDelivery{ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		d.Event, _ = body.All()["event"].(string)
 	}
@@ -55,8 +56,8 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	b.Only(fields...)
 	text := func(name string) string {
 		s := b.Text(name)
-		if len(s) > app.MaxBuildField {
-			b.Wrong(name, "It is longer than "+strconv.Itoa(app.MaxBuildField)+" bytes.")
+		if len(s) > build.MaxBuildField {
+			b.Wrong(name, "It is longer than "+strconv.Itoa(build.MaxBuildField)+" bytes.")
 		}
 		if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			b.Wrong(name, "It has control characters.")
@@ -67,21 +68,21 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 		Result: text("result"), Repository: text("repository"), Branch: text("branch"), Tag: text("tag"), Commit: text("commit"), PullRequest: b.Number("pull_request"),
 		Fork: b.Bool("fork"), ForkUnknown: !b.Has("fork"), Actor: text("actor"), URL: text("url"), Labels: b.Texts("labels")}
 	b.In("data")
-	if e.CallbackURL = b.Text("callback_url"); e.CallbackURL != "" && !app.CallbackURL(e.CallbackURL) {
+	if e.CallbackURL = b.Text("callback_url"); e.CallbackURL != "" && !build.CallbackURL(e.CallbackURL) {
 		b.Wrong("callback_url", "It is not an address with https://.")
 	}
 	b.Need("event")
 	switch e.Phase {
 	case "":
-		e.Phase = app.BuildOther
-	case app.BuildQueued, app.BuildRunning, app.BuildEnded:
+		e.Phase = build.BuildOther
+	case build.BuildQueued, build.BuildRunning, build.BuildEnded:
 		b.Need("build")
-	case app.BuildOther:
+	case build.BuildOther:
 	default:
 		b.Wrong("phase", "It is queued, running, ended or other.")
 	}
-	if len(e.Build) > app.MaxBuildKey {
-		b.Wrong("build", "It is longer than "+strconv.Itoa(app.MaxBuildKey)+" bytes.")
+	if len(e.Build) > build.MaxBuildKey {
+		b.Wrong("build", "It is longer than "+strconv.Itoa(build.MaxBuildKey)+" bytes.")
 	}
 	if len(e.Labels) > maxLabels {
 		b.Wrong("labels", "There are more than "+strconv.Itoa(maxLabels)+".")

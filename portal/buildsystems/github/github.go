@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	appbuild "muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 	"muster/portal/buildsystems/internal/seal"
 )
@@ -23,8 +24,8 @@ const (
 type System struct{}
 
 // About tells forms and docs.
-func (System) About() app.BuildSystem {
-	return app.BuildSystem{
+func (System) About() appbuild.BuildSystem {
+	return appbuild.BuildSystem{
 		Name: Name, Title: "GitHub Actions",
 		About:        "Tells of workflow runs and jobs, pushes, pull requests and deployments, signed with a secret that both sides know.",
 		Events:       []string{"deployment", "ping", "pull_request", "push", "workflow_job", "workflow_run"},
@@ -43,29 +44,29 @@ func (System) About() app.BuildSystem {
 
 // Verify looks at the HMAC over the body. The number of the delivery and the name of the event are headers that nothing signs: the first is
 // only shown, and the second has to agree with what the body is.
-func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
 	given := r.Header(headerSignature)
 	if given == "" {
 		hint := "Enter the secret of this hook in the webhook's settings."
 		if r.Header("X-Hub-Signature") != "" {
 			hint = "X-Hub-Signature is SHA-1, which is not accepted any more."
 		}
-		return app.BuildDelivery{}, seal.Missing(headerSignature, hint)
+		return appbuild.BuildDelivery{}, seal.Missing(headerSignature, hint)
 	}
 	mac, sha256 := strings.CutPrefix(given, "sha256=")
 	if !sha256 || !r.HexFits(mac, r.Body) {
-		return app.BuildDelivery{}, seal.Wrong(headerSignature)
+		return appbuild.BuildDelivery{}, seal.Wrong(headerSignature)
 	}
 	if bytes.HasPrefix(r.Body, []byte("payload=")) || strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
-		return app.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms.",
+		return appbuild.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms.",
 			Hint: "Choose application/json as Content type in the webhook's settings."}
 	}
-	d := app.BuildDelivery{Event: r.Header(headerEvent), ID: r.Header(headerDelivery), Unique: seal.Unique(r.Body)}
+	d := appbuild.BuildDelivery{Event: r.Header(headerEvent), ID: r.Header(headerDelivery), Unique: seal.Unique(r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		event := eventOf(body)
 		// One that is not understood goes by the name in the header, unless it claims to be one that is.
 		if d.Event != "" && d.Event != event && (event != "" || slices.Contains(System{}.About().Events, d.Event)) {
-			return app.BuildDelivery{}, seal.Disagree(headerEvent, d.Event, event)
+			return appbuild.BuildDelivery{}, seal.Disagree(headerEvent, d.Event, event)
 		}
 		if event != "" {
 			d.Event = event

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems"
 	"muster/portal/buildsystems/buildsystemtest"
 	"muster/portal/buildsystems/github"
@@ -31,7 +32,7 @@ func Test(t *testing.T) {
 const secret = "s3cret"
 
 // verify sends a body that is signed rightly, with other headers.
-func verify(body string, headers map[string]string) (app.BuildDelivery, error) {
+func verify(body string, headers map[string]string) (build.BuildDelivery, error) {
 	m := hmac.New(sha256.New, []byte(secret))
 	m.Write([]byte(body))
 	return buildsystems.Family{}.Verify(github.Name, func(name string) string {
@@ -76,7 +77,7 @@ func TestRelatedEventsAreNotMistaken(t *testing.T) {
 			t.Errorf("%s: %q, %v", event, d.Event, err)
 			continue
 		}
-		if e, err := (buildsystems.Family{}).Read(d); err != nil || e.Phase != app.BuildOther || e.Build != "" {
+		if e, err := (buildsystems.Family{}).Read(d); err != nil || e.Phase != build.BuildOther || e.Build != "" {
 			t.Errorf("%s is taken for %+v, %v", event, e, err)
 		}
 	}

@@ -1,7 +1,7 @@
 package gitlab
 
 import (
-	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 	"muster/portal/buildsystems/internal/seal"
 )
@@ -24,8 +24,8 @@ var hooks = map[string]string{
 type System struct{}
 
 // About tells forms and docs.
-func (System) About() app.BuildSystem {
-	return app.BuildSystem{
+func (System) About() build.BuildSystem {
+	return build.BuildSystem{
 		Name: Name, Title: "GitLab CI/CD",
 		About:  "Tells of pipelines, jobs, pushes, merge requests and deployments, signed with a signing token, or on older servers with a secret token that only travels along.",
 		Events: []string{"build", "deployment", "merge_request", "pipeline", "push", "tag_push"},
@@ -42,21 +42,21 @@ func (System) About() app.BuildSystem {
 }
 
 // Verify looks at the signature where there is one; only without one may the secret itself speak for the delivery.
-func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
-	var d app.BuildDelivery
+func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
+	var d build.BuildDelivery
 	if r.Header(seal.StandardSignature) != "" {
 		id, at, err := r.Standard()
 		if err != nil {
-			return app.BuildDelivery{}, err
+			return build.BuildDelivery{}, err
 		}
 		d.ID, d.SentAt, d.Unique = id, at, seal.Unique([]byte(id), r.Body)
 	} else {
 		token := r.Header(headerToken)
 		if token == "" {
-			return app.BuildDelivery{}, seal.Missing(seal.StandardSignature, "Enter the secret of this hook as Signing token in the webhook's settings; on an older GitLab as Secret token.")
+			return build.BuildDelivery{}, seal.Missing(seal.StandardSignature, "Enter the secret of this hook as Signing token in the webhook's settings; on an older GitLab as Secret token.")
 		}
 		if !r.Token(token) {
-			return app.BuildDelivery{}, seal.Wrong(headerToken)
+			return build.BuildDelivery{}, seal.Wrong(headerToken)
 		}
 		d.ID, d.Unique = r.Header(headerUUID), seal.Unique(r.Body)
 	}
@@ -64,7 +64,7 @@ func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
 		d.Event, _ = body.All()["object_kind"].(string)
 	}
 	if said := r.Header(headerEvent); hooks[said] != "" && hooks[said] != d.Event {
-		return app.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+		return build.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
 	}
 	return d, nil
 }

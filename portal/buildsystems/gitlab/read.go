@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 )
 
 // Read understands a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	project := b.In("project")
-	e := app.BuildEvent{Event: b.Text("object_kind"), Phase: app.BuildOther, Repository: project.Text("path_with_namespace"), Actor: b.In("user").First("username", "name")}
+	e := app.BuildEvent{Event: b.Text("object_kind"), Phase: build.BuildOther, Repository: project.Text("path_with_namespace"), Actor: b.In("user").First("username", "name")}
 	switch e.Event {
 	case "pipeline":
 		return pipeline(e, b)
@@ -39,10 +40,10 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 }
 
 var phases = map[string]app.BuildPhase{
-	"created": app.BuildQueued, "waiting_for_resource": app.BuildQueued, "preparing": app.BuildQueued, "pending": app.BuildQueued,
-	"scheduled": app.BuildQueued, "manual": app.BuildQueued, "waiting_for_callback": app.BuildQueued,
-	"running": app.BuildRunning, "canceling": app.BuildRunning,
-	"success": app.BuildEnded, "failed": app.BuildEnded, "canceled": app.BuildEnded, "skipped": app.BuildEnded,
+	"created": build.BuildQueued, "waiting_for_resource": build.BuildQueued, "preparing": build.BuildQueued, "pending": build.BuildQueued,
+	"scheduled": build.BuildQueued, "manual": build.BuildQueued, "waiting_for_callback": build.BuildQueued,
+	"running": build.BuildRunning, "canceling": build.BuildRunning,
+	"success": build.BuildEnded, "failed": build.BuildEnded, "canceled": build.BuildEnded, "skipped": build.BuildEnded,
 }
 
 // told sets what follows from a status.
@@ -51,7 +52,7 @@ func told(e app.BuildEvent, status string) app.BuildEvent {
 	if p, ok := phases[status]; ok {
 		e.Phase = p
 	}
-	if e.Phase == app.BuildEnded {
+	if e.Phase == build.BuildEnded {
 		e.Result = status
 	}
 	return e
@@ -151,13 +152,13 @@ func mergeRequest(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	moved, state := a.Text("oldrev") != "", a.Text("state")
 	switch e.Action {
 	case "open", "reopen":
-		e.Phase = app.BuildRunning
+		e.Phase = build.BuildRunning
 	case "update":
 		if moved { // else it is a title or a label
-			e.Phase = app.BuildRunning
+			e.Phase = build.BuildRunning
 		}
 	case "close", "merge":
-		e.Phase, e.Result = app.BuildEnded, state
+		e.Phase, e.Result = build.BuildEnded, state
 	}
 	for _, l := range b.Objects("labels") {
 		e.Labels = append(e.Labels, l.Text("title"))

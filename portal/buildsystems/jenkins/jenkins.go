@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/portal/buildsystems/internal/payload"
 	"muster/portal/buildsystems/internal/seal"
 )
@@ -16,8 +17,8 @@ const Name = "jenkins"
 type System struct{}
 
 // About tells forms and docs.
-func (System) About() app.BuildSystem {
-	return app.BuildSystem{
+func (System) About() build.BuildSystem {
+	return build.BuildSystem{
 		Name: Name, Title: "Jenkins",
 		About:  "Tells how builds go in the words of the Notification plugin, sent by a step that signs, since the plugin itself cannot.",
 		Events: []string{"build"},
@@ -32,18 +33,18 @@ func (System) About() app.BuildSystem {
 }
 
 // Verify looks at a signature of Standard Webhooks.
-func (System) Verify(r seal.Request) (app.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	id, at, err := r.Standard()
 	if err != nil {
-		return app.BuildDelivery{}, err
+		return build.BuildDelivery{}, err
 	}
-	return app.BuildDelivery{Event: "build", ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}, nil
+	return build.BuildDelivery{Event: "build", ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}, nil
 }
 
 // A completed build has run its steps, and what it does after them; a finalized one is also written down. Both have ended: a hook may be set
 // to one of them alone.
 var phases = map[string]app.BuildPhase{
-	"QUEUED": app.BuildQueued, "STARTED": app.BuildRunning, "COMPLETED": app.BuildEnded, "FINALIZED": app.BuildEnded, "NONE": app.BuildOther,
+	"QUEUED": build.BuildQueued, "STARTED": build.BuildRunning, "COMPLETED": build.BuildEnded, "FINALIZED": build.BuildEnded, "NONE": build.BuildOther,
 }
 
 // Read understands a body.
@@ -56,7 +57,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	if e.Phase == "" {
 		r.Wrong("phase", "It is QUEUED, STARTED, COMPLETED or FINALIZED.")
 	}
-	if status := r.Text("status"); e.Phase == app.BuildEnded {
+	if status := r.Text("status"); e.Phase == build.BuildEnded {
 		e.Result = status
 	}
 	e.Build = strings.Trim(r.Need("url"), "/")

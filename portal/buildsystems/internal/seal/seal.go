@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 // Request is a delivery as it came.
@@ -79,7 +80,7 @@ func Time(field, text string) (time.Time, error) {
 // Fresh refuses a signed time that is too old or too far ahead.
 func (r Request) Fresh(field string, at time.Time) error {
 	age := r.Now.Sub(at)
-	if age <= app.BuildClockSkew && age >= -app.BuildClockSkew {
+	if age <= build.BuildClockSkew && age >= -build.BuildClockSkew {
 		return nil
 	}
 	how := "old"
@@ -88,7 +89,7 @@ func (r Request) Fresh(field string, at time.Time) error {
 	}
 	hint := "If it was just sent, look at the clocks of both sides."
 	return &app.Error{Code: app.EUnauthorized, Reason: "time", Field: field, Hint: hint,
-		Message: fmt.Sprintf("The time in %s is %s %s; %s is allowed.", field, age.Truncate(time.Second), how, app.BuildClockSkew)}
+		Message: fmt.Sprintf("The time in %s is %s %s; %s is allowed.", field, age.Truncate(time.Second), how, build.BuildClockSkew)}
 }
 
 // Missing says that a delivery is not signed at all.

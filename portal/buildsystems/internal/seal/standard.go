@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // The headers of Standard Webhooks.
@@ -50,7 +51,7 @@ func (r Request) Standard() (id string, at time.Time, err error) {
 			continue
 		}
 		one := r.Fits(mac, func(secret string) string {
-			text, marked := strings.CutPrefix(secret, app.HookSecretMark)
+			text, marked := strings.CutPrefix(secret, webhook.HookSecretMark)
 			key, err := base64.StdEncoding.DecodeString(text)
 			if !marked || err != nil || len(key) == 0 {
 				return "" // mac is not empty

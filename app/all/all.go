@@ -1,0 +1,185 @@
+package all
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"muster/app"
+	"muster/app/build"
+	"muster/app/catalog"
+	"muster/app/chat"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/fleet"
+	"muster/app/identity"
+	"muster/app/operation"
+	"muster/app/policy"
+	"muster/app/pool"
+	"muster/app/resource"
+	"muster/app/secret"
+	"muster/app/settings"
+	"muster/app/upkeep"
+	"muster/app/usage"
+	"muster/app/webhook"
+)
+
+// Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
+type Store interface {
+	app.Store
+	build.Store
+	catalog.Store
+	chat.Store
+	cluster.Store
+	execution.Store
+	fleet.Store
+	identity.Store
+	operation.Store
+	policy.Store
+	pool.Store
+	resource.Store
+	secret.Store
+	settings.Store
+	upkeep.Store
+	usage.Store
+	webhook.Store
+}
+
+// The services, by names that can be embedded side by side.
+type (
+	ResourceService  = resource.Service
+	CatalogService   = catalog.Service
+	SecretService    = secret.Service
+	IdentityService  = identity.Service
+	WebhookService   = webhook.Service
+	PolicyService    = policy.Service
+	ClusterService   = cluster.Service
+	OperationService = operation.Service
+	UsageService     = usage.Service
+	ExecutionService = execution.Service
+	FleetService     = fleet.Service
+	PoolService      = pool.Service
+	BuildService     = build.Service
+	ChatService      = chat.Service
+	SettingsService  = settings.Service
+	UpkeepService    = upkeep.Service
+)
+
+// App is all services at once. Its methods may be called from many goroutines.
+type App struct {
+	*app.App
+	*ResourceService
+	*CatalogService
+	*SecretService
+	*IdentityService
+	*WebhookService
+	*PolicyService
+	*ClusterService
+	*OperationService
+	*UsageService
+	*ExecutionService
+	*FleetService
+	*PoolService
+	*BuildService
+	*ChatService
+	*SettingsService
+	*UpkeepService
+
+	Given Deps  // what it was made of
+	Store Store // the same that each service has, with all that they need
+}
+
+// New returns the services on top of their needs.
+func New(d Deps) *App {
+	a := &App{Given: d, Store: d.Store}
+	a.App = app.New(app.Deps{Store: d.Store, Solver: d.Solver, Explainer: d.Explainer, Changer: d.Changer, Planner: d.Planner, Keys: d.Keys, Catalog: d.Catalog,
+		TenantHostAccess: d.TenantHostAccess, SharesHost: d.SharesHost, Now: d.Now, Tries: d.Tries, Provisioned: d.Provisioned, Sleeps: d.Sleeps, DryRuns: d.DryRuns,
+		Firewalls: d.Firewalls, CheckScript: d.CheckScript, Accounts: d.Accounts, Meter: d.Meter, Expose: d.Expose, Tracer: d.Tracer, Faults: d.Faults})
+	a.ResourceService = resource.New(a.App, d.Store)
+	a.ResourceService.Blobs, a.ResourceKinds, a.ResourceLimits = d.Blobs, d.ResourceKinds, d.ResourceLimits
+	a.CatalogService = catalog.New(a.App, d.Store)
+	a.Reader = d.Reader
+	a.SecretService = secret.New(a.App, d.Store, a.CatalogService)
+	a.IdentityService = identity.New(a.App, d.Store, a.CatalogService)
+	a.WebhookService = webhook.New(a.App, d.Store)
+	a.HookGuard = d.HookGuard
+	a.PolicyService = policy.New(a.App, d.Store)
+	a.PolicyService.Policies = d.Policies
+	a.ClusterService = cluster.New(a.App, d.Store, a.ResourceService, a.CatalogService, a.SecretService, a.PolicyService)
+	a.OperationService = operation.New(a.App, d.Store, a.ResourceService, a.CatalogService, a.SecretService, a.IdentityService, a.PolicyService, a.ClusterService)
+	a.LeaseGrace = d.LeaseGrace
+	a.UsageService = usage.New(a.App, d.Store, a.ClusterService, a.OperationService)
+	a.ExecutionService = execution.New(a.App, d.Store, a.ResourceService, a.CatalogService, a.SecretService, a.ClusterService, a.OperationService)
+	a.Workers, a.Budgets = d.Workers, d.Budgets
+	a.FleetService = fleet.New(a.App, d.Store, a.CatalogService, a.SecretService, a.IdentityService, a.ClusterService, a.ExecutionService)
+	a.Facts, a.Calls, a.RateOf = d.Facts, d.Calls, d.RateOf
+	a.PoolService = pool.New(a.App, d.Store, a.CatalogService, a.SecretService, a.ClusterService)
+	a.BuildService = build.New(a.App, d.Store, a.CatalogService, a.WebhookService, a.ClusterService, a.OperationService)
+	a.BuildService.Builds, a.BuildRules = d.Builds, d.BuildRules
+	a.ChatService = chat.New(a.App, d.Store, a.SecretService)
+	a.SettingsService = settings.New(a.App, d.Store, a.CatalogService, a.SecretService, a.IdentityService, a.WebhookService, a.PolicyService, a.PoolService, a.BuildService)
+	a.TenantFiles = d.TenantFiles
+	a.UpkeepService = upkeep.New(a.App, d.Store, a.ClusterService, a.OperationService, a.UsageService, a.PoolService)
+	return a
+}
+
+// Deps is what the services together need from outside. All fields but Explainer and the last ones are required.
+type Deps struct {
+	Store     Store
+	Solver    app.Solver
+	Explainer app.Explainer // nil: refusals are not explained further
+	Changer   app.Changer   // nil: no cluster can be amended
+	Planner   app.Planner
+	Keys      app.Keys
+	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// catalogOf.
+	Catalog func() *app.Catalog
+	// Reader understands what tenants lay over it; nil: they cannot.
+	Reader catalog.CatalogReader
+	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
+	TenantHostAccess bool
+	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
+	// not, or where only the host that makes them can tell. Nil: none are.
+	SharesHost func(ctx context.Context, spec app.ProviderSpec) string
+	// Policies understands policies; nil: where a policy stands, all is refused.
+	Policies policy.PolicyEngine
+	Now      func() time.Time
+	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
+	Workers   execution.Workforce
+	Budgets   execution.Budgets
+	Tries     func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
+	HookGuard webhook.HookGuard  // where hooks may lead; nil: anywhere over https
+	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
+	Facts  func(context.Context) (fleet.ServerFacts, error)
+	Calls  fleet.CallBook
+	RateOf func(app.ProviderSpec) app.Rate
+	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
+	Provisioned bool
+	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
+	Sleeps func(kind string) bool
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns func(automator string) bool
+	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and nobody is warned.
+	Firewalls func(kind string) bool
+	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
+	CheckScript func(script string) *app.ScriptFault
+	// Accounts asks accounts what they would do; nil: they cannot be asked.
+	Accounts app.Accounts
+	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
+	LeaseGrace time.Duration
+	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
+	Builds     build.BuildSystems
+	BuildRules build.BuildRuleEngine
+	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
+	TenantFiles settings.TenantFiles
+	// Blobs keeps the contents of resources; nil: none are taken. ResourceKinds are what members of families declare.
+	Blobs          resource.BlobStore
+	ResourceKinds  []resource.ResourceTypes
+	ResourceLimits resource.ResourceLimits
+	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: nobody does.
+	Meter  app.Meter
+	Expose func(ctx context.Context, to io.Writer) error
+	Tracer app.Tracer
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
+}

@@ -1,0 +1,280 @@
+package build
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/webhook"
+)
+
+// The limits of build hooks.
+const (
+	MaxBuildHooks      = 50 // of a tenant
+	weakBuildSecret    = 16 // bytes: shorter ones are warned of
+	maxBuildSecret     = 512
+	BuildMemory        = 30 * 24 * time.Hour // how long builds that are over, and what made deliveries the same, are known
+	BuildDeliveryTime  = 7 * 24 * time.Hour  // how long deliveries are kept
+	MostBuildDelivered = 1000                // deliveries of a hook that are kept
+)
+
+// BuildHookRequest makes or changes a build hook. What is nil or empty stays as it is; of a new hook it is the default.
+type BuildHookRequest struct {
+	Name    string           `json:"-"`
+	System  string           `json:"system,omitempty" maxLength:"40" doc:"Of a new hook: which build system sends to it"`
+	Owner   *string          `json:"owner,omitempty" maxLength:"63" doc:"As whom it acts; you, where it is left out of a new hook"`
+	Rules   *[]app.BuildRule `json:"rules,omitempty" maxItems:"50" doc:"What is done with which event: the first rule that matches counts"`
+	Enabled *bool            `json:"enabled,omitempty" doc:"Whether deliveries begin anything; ends are heeded all the same"`
+	Secret  string           `json:"secret,omitempty" maxLength:"512" doc:"What deliveries are signed with, where the build system makes it; write-only"`
+	// StatusToken is what commit statuses are written with, at the API of GitHub or GitLab.
+	StatusToken *string `json:"status_token,omitempty" maxLength:"512" doc:"A token of the build system that may write commit statuses; empty stops writing them; write-only"`
+	StatusAPI   *string `json:"status_api,omitempty" maxLength:"2048" doc:"Where the build system's API is, such as https://github.example.com/api/v3; the public one where left out"`
+	Rotate      bool    `json:"rotate,omitempty" doc:"Make a new secret; the old one counts too for a day"`
+}
+
+// SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.
+type SavedBuildHook struct {
+	app.BuildHook
+	Secret string `json:"secret,omitempty"`
+	Made   bool   `json:"made"`
+}
+
+// BuildSystems lists the build systems that can be spoken to; they are no secret.
+func (a *Service) BuildSystems() []BuildSystem {
+	if a.Builds == nil {
+		return nil
+	}
+	return a.Builds.Systems()
+}
+
+func (a *Service) buildSystem(name string) (BuildSystem, bool) {
+	for _, s := range a.BuildSystems() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return BuildSystem{}, false
+}
+
+// BuildHooks lists the build hooks of the tenant by name.
+func (a *Service) BuildHooks(ctx context.Context, actor app.Actor) ([]app.BuildHook, error) {
+	if err := actor.Authorize("BuildHooks"); err != nil {
+		return nil, err
+	}
+	all, err := a.Store.BuildHooks(ctx, actor.Tenant)
+	for i := range all {
+		if _, all[i].Why, err = a.buildOwner(ctx, all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// BuildHook gives one; ENotFound where there is none of the name.
+func (a *Service) BuildHook(ctx context.Context, actor app.Actor, name string) (app.BuildHook, error) {
+	if err := actor.Authorize("BuildHook"); err != nil {
+		return app.BuildHook{}, err
+	}
+	h, err := a.Store.BuildHook(ctx, actor.Tenant, name)
+	if err == nil {
+		err = a.judgeBuildHook(ctx, &h)
+	}
+	return h, err
+}
+
+// judgeBuildHook says of a hook as it is now why it can do nothing, and what is unwise about it.
+func (a *Service) judgeBuildHook(ctx context.Context, h *app.BuildHook) (err error) {
+	if _, h.Why, err = a.buildOwner(ctx, *h); err != nil {
+		return err
+	}
+	_, secrets, err := a.Store.BuildHookAt(ctx, h.ID, a.Now())
+	if err != nil {
+		return err
+	}
+	h.Warnings = weakSecret(secrets[0])
+	// Templates are deleted without a look at the rules that name them.
+	err = a.checkBuildTemplates(ctx, h.Tenant, h.Rules)
+	if app.CodeOf(err) == app.EInvalid {
+		h.Warnings, err = append(h.Warnings, app.AsError(err).Message+". Its builds will fail."), nil
+	}
+	return err
+}
+
+// SaveBuildHook makes a build hook or changes the one of that name. EInvalid says which field is wrong, of rules with rule, line and
+// column.
+func (a *Service) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest) (SavedBuildHook, error) {
+	if err := actor.Authorize("SaveBuildHook"); err != nil {
+		return SavedBuildHook{}, err
+	}
+	was, err := a.Store.BuildHook(ctx, actor.Tenant, r.Name)
+	fresh := app.CodeOf(err) == app.ENotFound
+	if err != nil && !fresh {
+		return SavedBuildHook{}, err
+	}
+	if fresh || r.Rotate || r.Secret != "" || r.StatusToken != nil {
+		if err := actor.MustProve(); err != nil {
+			return SavedBuildHook{}, err
+		}
+	}
+	if fresh && r.Owner == nil && actor.Home == "" {
+		r.Owner = &actor.User
+	}
+	c, err := a.CheckBuildHook(ctx, actor, r, was, fresh, a.Store.User)
+	if err != nil {
+		return SavedBuildHook{}, err
+	}
+	if r.Rules != nil {
+		if err := a.checkBuildTemplates(ctx, actor.Tenant, *r.Rules); err != nil {
+			return SavedBuildHook{}, err
+		}
+	}
+	system, _ := a.buildSystem(app.FirstOf(was.System, c.System))
+	c.New = newBuildSecret(system)
+	if r.Rotate {
+		c.Secret = c.New
+	}
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails: crypto/rand ends the process instead
+	c.ID, c.TokenKey = hex.EncodeToString(id), make([]byte, 32)
+	_, _ = rand.Read(c.TokenKey)
+	h, made, err := a.Store.SaveBuildHook(ctx, actor, c, a.Now())
+	if err != nil {
+		return SavedBuildHook{}, err
+	}
+	if err := a.judgeBuildHook(ctx, &h); err != nil {
+		return SavedBuildHook{}, err
+	}
+	saved := SavedBuildHook{BuildHook: h, Made: made}
+	if r.Rotate || made && r.Secret == "" {
+		saved.Secret = c.New
+	}
+	return saved, nil
+}
+
+// newBuildSecret makes one in the form that a build system takes.
+func newBuildSecret(s BuildSystem) string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b)
+	if s.Standard {
+		return webhook.HookSecretMark + base64.StdEncoding.EncodeToString(b)
+	}
+	return hex.EncodeToString(b)
+}
+
+// DeleteBuildHook ends a build hook: its address is not known any more, what waits is dropped, and the clusters of its builds are given
+// back.
+func (a *Service) DeleteBuildHook(ctx context.Context, actor app.Actor, name string) error {
+	if err := actor.Authorize("DeleteBuildHook"); err != nil {
+		return err
+	}
+	return a.Store.DeleteBuildHook(ctx, actor, name, a.Now())
+}
+
+func (a *Service) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest, was app.BuildHook, fresh bool, users findUser) (app.BuildHookChange, error) {
+	c := app.BuildHookChange{Name: r.Name, System: r.System, Owner: r.Owner, Rules: r.Rules, Enabled: r.Enabled}
+	wrong := func(field, message, hint string) (app.BuildHookChange, error) {
+		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
+	}
+	if !app.HookName(r.Name) {
+		return wrong("name", "A build hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"github-web\".")
+	}
+	var names []string
+	for _, s := range a.BuildSystems() {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return c, &app.Error{Code: app.EConflict, Message: "This server knows no build system.", Hint: "Ask whoever runs it."}
+	}
+	system := app.FirstOf(was.System, r.System)
+	if !slices.Contains(names, system) {
+		return wrong("system", fmt.Sprintf("There is no build system %q.", app.Clip(system)), "There are: "+strings.Join(names, ", ")+".")
+	}
+	if !fresh && r.System != "" && r.System != was.System {
+		return wrong("system", "Which build system sends to a hook cannot be changed.", "Make another one, and delete this one.")
+	}
+	s, _ := a.buildSystem(system)
+	if r.Owner != nil {
+		*r.Owner = strings.TrimSpace(*r.Owner)
+		if err := checkBuildOwner(ctx, actor, *r.Owner, users); err != nil {
+			return c, err
+		}
+	} else if fresh {
+		return wrong("owner", "It is not said as whom the hook acts.", "Name a user of the tenant.")
+	}
+	rules := was.Rules
+	if r.Rules != nil {
+		rules = *r.Rules
+	}
+	if err := a.checkBuildRules(rules); err != nil {
+		return c, err
+	}
+	if r.Rules != nil {
+		c.Rules = &rules
+	}
+	switch {
+	case r.Secret != "" && r.Rotate:
+		return wrong("secret", "A secret is either given or made, not both.", "")
+	case r.Rotate && s.OwnSecret, r.Secret == "" && fresh && s.OwnSecret:
+		return wrong("secret", s.Title+" makes the secret itself.", "Bring it here from there.")
+	case r.Secret == "":
+	case s.Standard && (!s.Token || strings.HasPrefix(r.Secret, webhook.HookSecretMark)):
+		if _, err := webhook.HookSecret(r.Secret); err != nil {
+			return c, err
+		}
+	case len(r.Secret) > maxBuildSecret || strings.TrimSpace(r.Secret) != r.Secret || strings.ContainsFunc(r.Secret, unprintableButSpace):
+		return wrong("secret", fmt.Sprintf("A secret has at most %d bytes, no line breaks, and no spaces at its ends.", maxBuildSecret), "Enter it as it is in the build system, or leave it out to have one made.")
+	}
+	c.Secret = r.Secret
+	return c, a.checkStatus(r, was, s, &c)
+}
+
+func unprintableButSpace(r rune) bool { return r != ' ' && webhook.Unprintable(r) }
+
+// findUser gives an account of a tenant, or ENotFound.
+type findUser func(ctx context.Context, tenant, name string) (app.User, error)
+
+// checkBuildOwner refuses owners that could not act, and those who may more than the one who names them.
+func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users findUser) error {
+	wrong := func(message, hint string) error {
+		return &app.Error{Code: app.EInvalid, Field: "owner", Message: message, Hint: hint}
+	}
+	u, err := users(ctx, actor.Tenant, name)
+	switch {
+	case app.CodeOf(err) == app.ENotFound:
+		return wrong(fmt.Sprintf("There is no user %q.", app.Clip(name)), "Name a user of the tenant; a robot does well.")
+	case err != nil:
+		return err
+	case u.Disabled():
+		return wrong(fmt.Sprintf("The account %s is disabled.", name), "Name another user.")
+	case u.Actor().Authorize("Ask") != nil:
+		return wrong(fmt.Sprintf("%s may not ask for clusters.", name), "Name another user; a robot does well.")
+	case slices.Index(app.Roles, u.Role) < slices.Index(app.Roles, actor.Role):
+		return &app.Error{Code: app.EForbidden, Field: "owner", Message: fmt.Sprintf("%s may more than you.", name), Hint: "Name yourself, or somebody who may no more than you."}
+	}
+	return nil
+}
+
+// buildOwner gives as whom a hook acts; why is set where it cannot.
+func (a *Service) buildOwner(ctx context.Context, h app.BuildHook) (owner app.Actor, why string, err error) {
+	u, err := a.Store.User(ctx, h.Tenant, h.Owner)
+	switch {
+	case app.CodeOf(err) == app.ENotFound:
+		return owner, fmt.Sprintf("It acts as %s, who is not there any more.", h.Owner), nil
+	case err != nil:
+		return owner, "", err
+	case u.Disabled():
+		return owner, fmt.Sprintf("It acts as %s, whose account is disabled.", h.Owner), nil
+	}
+	owner = u.Actor()
+	owner.Via, owner.Token = app.ViaHook, "build hook "+h.Name
+	if owner.Authorize("Ask") != nil {
+		return owner, fmt.Sprintf("It acts as %s, who may not ask for clusters any more.", h.Owner), nil
+	}
+	return owner, "", nil
+}

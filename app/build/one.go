@@ -1,0 +1,193 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+)
+
+// BuildView is a build with its cluster as it stands. Keys are by reference: where they can be asked for.
+type BuildView struct {
+	app.Build
+	Status    app.ClusterStatus `json:"status,omitempty"`
+	ExpiresAt time.Time         `json:"expires_at,omitzero"`
+	Nodes     []app.BuildNode   `json:"nodes" nullable:"false"`
+	Links     []app.Link        `json:"links" nullable:"false"`
+	// Inventory and SSHKey are addresses below the server's, "" until there is something to be had there. The face fills them in.
+	Inventory string `json:"inventory,omitempty"`
+	SSHKey    string `json:"ssh_key,omitempty"`
+}
+
+// MaxBuildPage is how many builds or deliveries a page has at most.
+const MaxBuildPage = 200
+
+// Builds lists the builds of the tenant, newest first.
+func (a *Service) BuildList(ctx context.Context, actor app.Actor, f app.BuildFilter) ([]app.Build, error) {
+	if err := actor.Authorize("BuildList"); err != nil {
+		return nil, err
+	}
+	if f.Limit = min(f.Limit, MaxBuildPage); f.Limit <= 0 {
+		f.Limit = 50
+	}
+	reader, err := a.clusters.ReaderOf(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f.Reader = reader
+	list, err := a.Store.Builds(ctx, actor.Tenant, f)
+	for i := range list {
+		list[i] = list[i].Shown()
+	}
+	return list, err
+}
+
+// Build gives one with its cluster; ENotFound where the tenant has none of the number.
+func (a *Service) Build(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+	if err := actor.Authorize("Build"); err != nil {
+		return BuildView{}, err
+	}
+	if _, err := a.build(ctx, actor, id); err != nil {
+		return BuildView{}, err
+	}
+	return a.buildView(ctx, actor, id)
+}
+
+// build finds a build that the actor may see.
+func (a *Service) build(ctx context.Context, actor app.Actor, id int64) (app.Build, error) {
+	reader, err := a.clusters.ReaderOf(ctx, actor)
+	if err != nil {
+		return app.Build{}, err
+	}
+	found, err := a.Store.Builds(ctx, actor.Tenant, app.BuildFilter{ID: id, Limit: 1, Reader: reader})
+	if err != nil {
+		return app.Build{}, err
+	}
+	if len(found) == 0 {
+		return app.Build{}, app.Errorf(app.ENotFound, "There is no build %d.", id)
+	}
+	return found[0], nil
+}
+
+// AwaitBuild is Build, but waits while the build may still become ready: until it is, has failed, or until wait is over.
+func (a *Service) AwaitBuild(ctx context.Context, actor app.Actor, id int64, wait time.Duration) (BuildView, error) {
+	if err := actor.Authorize("AwaitBuild"); err != nil {
+		return BuildView{}, err
+	}
+	return a.awaitBuild(ctx, wait, func() (BuildView, error) { return a.Build(ctx, actor, id) })
+}
+
+// MaxBuildAwait is how long one may be kept waiting at once.
+const MaxBuildAwait = 25 * time.Second
+
+func (a *Service) awaitBuild(ctx context.Context, wait time.Duration, look func() (BuildView, error)) (BuildView, error) {
+	changed, stop := a.Store.Watch(app.BuildsTopic())
+	defer stop()
+	wait = min(wait, MaxBuildAwait)
+	timer := time.NewTimer(max(wait, 0))
+	defer timer.Stop()
+	for {
+		v, err := look()
+		if err != nil || wait <= 0 || v.State != app.BuildWaiting && v.State != app.BuildAsking && v.State != app.BuildCreating {
+			return v, err
+		}
+		select {
+		case <-ctx.Done():
+			return v, nil
+		case <-timer.C:
+			return look()
+		case <-changed:
+		}
+	}
+}
+
+func (a *Service) buildView(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+	b, err := a.Store.Build(ctx, actor.Tenant, id)
+	b = b.Shown()
+	v := BuildView{Build: b, Nodes: []app.BuildNode{}, Links: []app.Link{}}
+	if err != nil || b.Cluster == "" || !b.State.Live() {
+		return v, err
+	}
+	c, err := a.Store.View(ctx, b.Tenant, b.Cluster)
+	if err != nil {
+		return v, err
+	}
+	v.Status, v.ExpiresAt = c.Status, c.ExpiresAt
+	d, err := a.Store.Definition(ctx, b.Tenant, b.Cluster)
+	if err != nil {
+		return v, err
+	}
+	v.Links = cluster.ExpandLinks(d.Links, c.Cluster, c.Nodes)
+	v.Nodes = buildNodes(c)
+	return v, nil
+}
+
+// buildNodes are the machines of a cluster that are there to stay.
+func buildNodes(c app.ClusterView) []app.BuildNode {
+	nodes := []app.BuildNode{}
+	for _, n := range c.Nodes {
+		if n.Status == app.NodeDeleted || n.Leaving {
+			continue
+		}
+		in := n.Address(app.AddressBind)
+		at := n.Address(app.AddressAccess)
+		if in == at {
+			in = ""
+		}
+		port := n.SSHPort
+		if port == 0 {
+			port = 22
+		}
+		nodes = append(nodes, app.BuildNode{Name: n.Name, Hostname: n.Hostname, Address: at, Inside: in, User: app.FirstOf(n.SSHUser, "root"), Port: port,
+			Services: append([]string{}, n.Services...), Status: string(n.Status)})
+	}
+	return nodes
+}
+
+// EndBuild ends a build now, as if the build system had told it: what waits is dropped, a cluster is given back. Ending it again changes
+// nothing. It is for the hook's owner, and admins.
+func (a *Service) EndBuild(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+	if err := actor.Authorize("EndBuild"); err != nil {
+		return BuildView{}, err
+	}
+	b, err := a.build(ctx, actor, id)
+	if err != nil {
+		return BuildView{}, err
+	}
+	if err := actor.MayTouch("EndBuild", b.Owner, fmt.Sprintf("build %d", id)); err != nil {
+		return BuildView{}, err
+	}
+	if err := a.Store.EndBuild(ctx, actor, b, "It was ended by "+actor.Name()+".", a.Now()); err != nil {
+		return BuildView{}, err
+	}
+	return a.buildView(ctx, actor, id)
+}
+
+// ExtendBuild moves the end of the lease of a build's cluster further away, within what the template allows. EConflict where it has no
+// cluster.
+func (a *Service) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by time.Duration) (BuildView, error) {
+	if err := actor.Authorize("ExtendBuild"); err != nil {
+		return BuildView{}, err
+	}
+	b, err := a.build(ctx, actor, id)
+	if err != nil {
+		return BuildView{}, err
+	}
+	if err := actor.MayTouch("ExtendBuild", b.Owner, fmt.Sprintf("build %d", id)); err != nil {
+		return BuildView{}, err
+	}
+	if err := a.extendBuild(ctx, actor, b, by); err != nil {
+		return BuildView{}, err
+	}
+	return a.buildView(ctx, actor, id)
+}
+
+func (a *Service) extendBuild(ctx context.Context, actor app.Actor, b app.Build, by time.Duration) error {
+	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
+		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
+	}
+	_, err := a.operations.ExtendLease(ctx, actor, b.Cluster, app.LeaseRequest{By: by})
+	return err
+}

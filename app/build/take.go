@@ -1,0 +1,431 @@
+package build
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"muster/app"
+	"muster/app/webhook"
+)
+
+// The outcomes.
+const (
+	BuildTakenBegun      app.BuildOutcome = "begun"      // a build waits for its cluster now
+	BuildTakenKnown      app.BuildOutcome = "known"      // the build has one, or had
+	BuildTakenEnded      app.BuildOutcome = "ended"      // builds were ended
+	BuildTakenExtended   app.BuildOutcome = "extended"   // the lease was moved
+	BuildTakenNothing    app.BuildOutcome = "nothing"    // no rule matched, or it says so
+	BuildTakenRefused    app.BuildOutcome = "refused"    // a rule matched, but it cannot be done
+	BuildTakenUnreadable app.BuildOutcome = "unreadable" // the body is not what the system sends
+)
+
+// BuildReceipt is what whoever sent a delivery is told.
+type BuildReceipt struct {
+	Delivery int64            `json:"delivery"`
+	Outcome  app.BuildOutcome `json:"outcome"`
+	Words    string           `json:"words,omitempty"`
+	Build    int64            `json:"build,omitempty"`
+	State    app.BuildState   `json:"state,omitempty"`
+	// URL is where the build is to be looked at, which the face fills in; Token opens it, and nothing else, until the build has ended.
+	URL   string `json:"url,omitempty"`
+	Token string `json:"token,omitempty"`
+}
+
+// Errors of deliveries that say no more than they must.
+var errBuildSigned = &app.Error{Code: app.EUnauthorized, Reason: "signature", Message: "There is no such hook, or the signature is missing, wrong or too old.",
+	Hint: "An admin sees on the hook's page why the latest delivery was refused."}
+
+// nobodyHere stands for hooks that are not there, so that their deliveries take as long to be refused as others.
+const nobodyHere = "whsec_bm9ib2R5IGlzIGhlcmUsIG5vYm9keSBhdCBhbGwgaGVyZQ=="
+
+// TakeBuild takes what was sent to a hook's address, on behalf of nobody: what it may do is what the hook's owner may. header gives the
+// first value of a header. EUnauthorized where the hook is not known or the signature is not right, the same for both; EConflict, reason
+// "replayed", where it was taken before; EInvalid where the body is not what the system sends; EForbidden where the hook is switched off.
+func (a *Service) TakeBuild(ctx context.Context, id string, header func(string) string, body []byte, from string) (BuildReceipt, error) {
+	now := a.Now()
+	if len(body) > MaxBuildBody {
+		return BuildReceipt{}, &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d bytes.", MaxBuildBody)}
+	}
+	if a.Builds == nil || a.BuildRules == nil {
+		return BuildReceipt{}, errBuildSigned
+	}
+	h, secrets, err := a.Store.BuildHookAt(ctx, id, now)
+	if app.CodeOf(err) == app.ENotFound {
+		for _, s := range a.Builds.Systems() {
+			_, _ = a.Builds.Verify(s.Name, header, body, []string{nobodyHere}, now)
+			break
+		}
+		return BuildReceipt{}, errBuildSigned
+	}
+	if err != nil {
+		return BuildReceipt{}, err
+	}
+	d, err := a.Builds.Verify(h.System, header, body, secrets, now)
+	if err != nil {
+		if err := a.Store.NoteBuildRefused(ctx, id, senderWord(app.AsError(err).Advised()), now); err != nil {
+			return BuildReceipt{}, err
+		}
+		return BuildReceipt{}, errBuildSigned
+	}
+	order, err := a.buildOrder(ctx, h, d, now)
+	var unread *app.Error
+	if errors.As(err, &unread) && unread.Code == app.EInvalid {
+		order.Delivery.Outcome, order.Delivery.Words = BuildTakenUnreadable, unread.ForPeople()
+	} else if err != nil {
+		return BuildReceipt{}, err
+	}
+	order.Delivery.From = from
+	done, took := a.Store.TakeBuild(ctx, order)
+	if took != nil {
+		return BuildReceipt{}, took
+	}
+	a.extendFor(ctx, order, &done)
+	if err != nil {
+		return BuildReceipt{}, err
+	}
+	return a.buildReceipt(ctx, h, done)
+}
+
+func (a *Service) buildReceipt(ctx context.Context, h app.BuildHook, done app.BuildDone) (BuildReceipt, error) {
+	r := BuildReceipt{Delivery: done.Delivery.ID, Outcome: done.Delivery.Outcome, Words: done.Delivery.Words}
+	if b := done.Build; b != nil {
+		r.Build, r.State = b.ID, b.Shown().State
+		if b.State.Live() {
+			key, err := a.Store.BuildTokenKey(ctx, h.ID)
+			if err != nil {
+				return r, err
+			}
+			r.Token = buildToken(key, b.ID)
+		}
+	}
+	return r, nil
+}
+
+// buildToken opens one build. It follows from the hook's own key, so that everybody who signs for a build is given the same.
+func buildToken(key []byte, id int64) string {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte("build " + strconv.FormatInt(id, 10)))
+	return "mbt_" + base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+}
+
+// buildOrder works out what a delivery is to bring about. Where it cannot be read the order says at least what is kept of it.
+func (a *Service) buildOrder(ctx context.Context, h app.BuildHook, d BuildDelivery, now time.Time) (app.BuildOrder, error) {
+	sum := sha256.Sum256([]byte(d.Unique))
+	o := app.BuildOrder{Hook: h, Uniq: hex.EncodeToString(sum[:]), Body: d.Body, Now: now,
+		Delivery: app.BuildTaken{Hook: h.Name, At: now, SentAt: d.SentAt, Number: senderWord(d.ID), System: h.System, Event: senderWord(d.Event), Size: len(d.Body), Outcome: BuildTakenNothing}}
+	owner, why, err := a.buildOwner(ctx, h)
+	if err != nil {
+		return o, err
+	}
+	if o.Who = owner; owner.User == "" {
+		o.Who = app.Actor{Tenant: h.Tenant, User: h.Owner, Via: app.ViaHook, Token: "build hook " + h.Name}
+	}
+	e, err := a.Builds.Read(d)
+	if err != nil {
+		return o, err
+	}
+	o.Event = e
+	o.Delivery.Event, o.Delivery.Action, o.Delivery.Build, o.Delivery.Job = e.Event, e.Action, e.Build, e.Job
+	w := a.weighBuild(ctx, h, e)
+	o.Delivery.Rule, o.Delivery.Words, o.Ends, o.Begin, o.Extend = w.rule, w.words, w.ends, w.begin, w.extend
+	if w.refused {
+		o.Delivery.Outcome = BuildTakenRefused
+	}
+	if o.Begin != nil || o.Extend != "" {
+		switch {
+		case !h.Enabled:
+			o.Delivery.Outcome, o.Delivery.Words = BuildTakenRefused, "The hook is switched off: it ends builds, and begins none."
+		case why != "":
+			o.Delivery.Outcome, o.Delivery.Words = BuildTakenRefused, why
+		default:
+			return o, nil
+		}
+		o.Begin, o.Extend = nil, ""
+	}
+	return o, nil
+}
+
+// senderWord keeps a sender's word out of what it could do to a page or a log.
+func senderWord(s string) string {
+	if len(s) > 200 {
+		s = s[:200]
+	}
+	out := []rune{}
+	for _, r := range s {
+		if !webhook.Unprintable(r) || r == ' ' {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}
+
+// weighedBuild is what rules say about an event.
+type weighedBuild struct {
+	rule    string
+	words   string
+	refused bool
+	ends    []app.BuildEnd
+	begin   *app.BuildBegin
+	extend  string
+	looks   []BuildLook
+}
+
+// BuildLook is what one rule said about an event.
+type BuildLook struct {
+	Rule    string `json:"rule"`
+	Matched bool   `json:"matched"`
+	Words   string `json:"words,omitempty"` // why nobody can tell, or why it does nothing
+}
+
+// reopening are the words of systems for a pull request that was closed and is not any more.
+var reopening = []string{"reopened", "reopen"}
+
+// weighBuild asks the rules. The end of a build needs none: all that stands for it ends, whatever rules say by now.
+func (a *Service) weighBuild(ctx context.Context, h app.BuildHook, e app.BuildEvent) (w weighedBuild) {
+	ended := e.Phase == BuildEnded && e.Build != ""
+	if ended {
+		w.ends = a.endsOf(ctx, h, e)
+	}
+	for _, r := range h.Rules {
+		j, err := a.BuildRules.JudgeRule(ctx, r, e)
+		if err != nil {
+			w.looks = append(w.looks, BuildLook{Rule: r.Name, Words: app.AsError(err).ForPeople()})
+			continue
+		}
+		w.looks = append(w.looks, BuildLook{Rule: r.Name, Matched: j.Applies})
+		if !j.Applies {
+			continue
+		}
+		w.rule = r.Name
+		refuse := func(words string) {
+			w.refused, w.words = true, words
+			w.looks[len(w.looks)-1].Words = words
+		}
+		switch {
+		case r.Do == app.BuildNothing:
+			w.words = "The rule says to do nothing."
+		case j.Key == "":
+			refuse("The event is of no build, and the rule's key gives nothing.")
+		case len(j.Key) > MaxBuildKey:
+			refuse(fmt.Sprintf("The key has more than %d bytes.", MaxBuildKey))
+		case r.Do == app.BuildDelete:
+			w.ends = append(w.ends, app.BuildEnd{Key: j.Key})
+		case ended:
+			refuse("The build has ended already.")
+		case r.Do == app.BuildExtend:
+			w.extend = j.Key
+		case e.Fork && r.Forks != app.BuildForksAll:
+			refuse("It comes from a fork, and the rule takes none from there.")
+		case e.ForkUnknown && r.Forks != app.BuildForksAll && r.Forks != app.BuildForksUnknown:
+			refuse("It does not tell whether it comes from a fork. Where nobody else can open pull requests, write forks: unknown in the rule.")
+		default:
+			reopened := slices.Contains(reopening, e.Action)
+			w.begin = &app.BuildBegin{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
+		}
+		return w
+	}
+	if w.words = "No rule matches."; len(w.looks) == 0 {
+		w.words = "The hook has no rules."
+	}
+	for _, l := range w.looks {
+		if l.Words != "" {
+			w.words = fmt.Sprintf("No rule matches; of %s nobody can tell: %s", l.Rule, l.Words)
+			break
+		}
+	}
+	return w
+}
+
+// endsOf gives what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
+func (a *Service) endsOf(ctx context.Context, h app.BuildHook, e app.BuildEvent) []app.BuildEnd {
+	if e.Job == "" && e.JobID == "" {
+		return []app.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
+	}
+	keys := []string{e.DefaultKey()}
+	for _, r := range h.Rules {
+		if r.Do != app.BuildCreate || r.Key == "" {
+			continue
+		}
+		if key, err := a.BuildRules.KeyOf(ctx, r, e); err == nil && key != "" && key != e.Build && len(key) <= MaxBuildKey && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	var ends []app.BuildEnd
+	for _, k := range keys {
+		ends = append(ends, app.BuildEnd{Key: k, Lasting: true, At: e.FinishedAt})
+	}
+	return ends
+}
+
+// extendFor moves the lease where an order says so; what becomes of it stands with the delivery.
+func (a *Service) extendFor(ctx context.Context, o app.BuildOrder, done *app.BuildDone) {
+	if o.Extend == "" || done.Build == nil {
+		return
+	}
+	i := slices.IndexFunc(o.Hook.Rules, func(r app.BuildRule) bool { return r.Name == o.Delivery.Rule })
+	if i < 0 {
+		return
+	}
+	d := &done.Delivery
+	if err := a.extendBuild(ctx, o.Who, *done.Build, o.Hook.Rules[i].LeaseTime()); err != nil {
+		d.Outcome, d.Words = BuildTakenRefused, app.AsError(err).Advised()
+	} else {
+		d.Outcome, d.Words = BuildTakenExtended, ""
+	}
+	_ = a.Store.NoteBuildTaken(ctx, *d) // it is a note; the lease was moved or not all the same
+}
+
+// BuildTrial asks what rules would do with an event, or with a kept delivery.
+type BuildTrial struct {
+	Rules    *[]app.BuildRule `json:"rules,omitempty" maxItems:"50" doc:"Instead of those that the hook has"`
+	Delivery int64            `json:"delivery,omitempty" minimum:"0" doc:"The number of a kept delivery of the hook"`
+	Event    *app.BuildEvent  `json:"event,omitempty" doc:"A made-up event"`
+	// Payload is that of the made-up event.
+	Payload map[string]any `json:"payload,omitempty"`
+}
+
+// BuildTried is the answer. Nothing was done.
+type BuildTried struct {
+	Event  app.BuildEvent `json:"event"`
+	Looks  []BuildLook    `json:"looks" nullable:"false"` // of each rule that was looked at
+	Rule   string         `json:"rule,omitempty"`         // that matched
+	Do     string         `json:"do"`
+	Key    string         `json:"key,omitempty"`
+	Ask    *app.BuildAsk  `json:"ask,omitempty"`
+	Ends   []string       `json:"ends,omitempty"` // what would end
+	Words  string         `json:"words,omitempty"`
+	Layout *app.Layout    `json:"layout,omitempty"`  // of the cluster
+	Refuse string         `json:"refused,omitempty"` // why the cluster would not be made
+	// Callback is where the build would be told how it stands, without what may be secret; NoCallback why nobody would be, where somebody
+	// was meant to.
+	Callback   string `json:"callback,omitempty"`
+	NoCallback string `json:"no_callback,omitempty"`
+}
+
+// TryBuild says what rules would do, without doing it.
+func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t BuildTrial) (BuildTried, error) {
+	out := BuildTried{Looks: []BuildLook{}, Do: string(app.BuildNothing)}
+	if err := actor.Authorize("TryBuild"); err != nil {
+		return out, err
+	}
+	h, err := a.Store.BuildHook(ctx, actor.Tenant, name)
+	if err != nil {
+		return out, err
+	}
+	if t.Rules != nil {
+		h.Rules = *t.Rules
+		if err := a.checkBuildRules(h.Rules); err != nil {
+			return out, err
+		}
+	}
+	switch {
+	case (t.Delivery > 0) == (t.Event != nil):
+		return out, &app.Error{Code: app.EInvalid, Field: "delivery", Message: "Say either a delivery or an event.", Hint: "Deliveries are listed with the hook."}
+	case t.Event != nil:
+		out.Event, out.Event.Payload = *t.Event, t.Payload
+	default:
+		_, d, err := a.keptBuild(ctx, h, t.Delivery)
+		if err != nil {
+			return out, err
+		}
+		if out.Event, err = a.Builds.Read(d); err != nil {
+			return out, err
+		}
+	}
+	w := a.weighBuild(ctx, h, out.Event)
+	out.Looks, out.Rule, out.Words = append(out.Looks, w.looks...), w.rule, w.words
+	for _, e := range w.ends {
+		out.Ends = append(out.Ends, app.FirstOf(e.Key, e.Build))
+	}
+	switch {
+	case w.begin != nil:
+		out.Do, out.Key, out.Ask = string(app.BuildCreate), w.begin.Key, &w.begin.Ask
+		out.Callback, out.NoCallback = w.begin.Call.Shown, w.begin.Call.Why
+		a.tryAsk(ctx, h, w.begin.Ask, &out)
+	case w.extend != "":
+		out.Do, out.Key = string(app.BuildExtend), w.extend
+	case len(w.ends) > 0:
+		out.Do = string(app.BuildDelete)
+	}
+	return out, nil
+}
+
+// tryAsk says what the cluster would be, as the owner would see it.
+func (a *Service) tryAsk(ctx context.Context, h app.BuildHook, k app.BuildAsk, out *BuildTried) {
+	owner, why, err := a.buildOwner(ctx, h)
+	if err == nil && why == "" {
+		var p app.Preview
+		if p, err = a.clusters.Preview(ctx, owner, k.Request()); err == nil {
+			out.Layout = &p.Layout
+			if d := p.Decision; d != nil && (d.Outcome == app.OutcomeRefuse || d.Outcome == app.OutcomeApprove) {
+				out.Refuse = app.FirstOf(d.Reason, "It would wait for approvals.")
+			}
+			return
+		}
+		why = app.AsError(err).Advised()
+	}
+	out.Refuse = app.FirstOf(why, "Nobody can tell.")
+}
+
+func (a *Service) keptBuild(ctx context.Context, h app.BuildHook, id int64) (app.BuildTaken, BuildDelivery, error) {
+	kept, uniq, err := a.Store.BuildDelivery(ctx, h.Tenant, h.Name, id)
+	if err == nil && a.Builds == nil {
+		err = &app.Error{Code: app.EConflict, Message: "This server knows no build system."}
+	}
+	return kept, BuildDelivery{System: kept.System, Event: kept.Event, ID: kept.Number, Unique: uniq, SentAt: kept.SentAt, Body: []byte(kept.Body)}, err
+}
+
+// BuildDeliveries lists the deliveries of a hook before a number, newest first.
+func (a *Service) BuildDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]app.BuildTaken, error) {
+	if err := actor.Authorize("BuildDeliveries"); err != nil {
+		return nil, err
+	}
+	return a.Store.BuildDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), MaxBuildPage))
+}
+
+// BuildDelivery gives one with its body.
+func (a *Service) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (app.BuildTaken, error) {
+	if err := actor.Authorize("BuildDelivery"); err != nil {
+		return app.BuildTaken{}, err
+	}
+	d, _, err := a.Store.BuildDelivery(ctx, actor.Tenant, hook, id)
+	return d, err
+}
+
+// ReplayBuild runs a kept delivery again, against today's rules. A build that has a cluster gets no second one, one that has ended none
+// at all; one that was refused or failed may begin anew.
+func (a *Service) ReplayBuild(ctx context.Context, actor app.Actor, hook string, id int64) (app.BuildTaken, error) {
+	if err := actor.Authorize("ReplayBuild"); err != nil {
+		return app.BuildTaken{}, err
+	}
+	h, err := a.Store.BuildHook(ctx, actor.Tenant, hook)
+	if err != nil {
+		return app.BuildTaken{}, err
+	}
+	kept, d, err := a.keptBuild(ctx, h, id)
+	if err != nil {
+		return app.BuildTaken{}, err
+	}
+	o, err := a.buildOrder(ctx, h, d, a.Now())
+	if err != nil && app.CodeOf(err) != app.EInvalid {
+		return app.BuildTaken{}, err
+	}
+	if err != nil {
+		o.Delivery.Outcome, o.Delivery.Words = BuildTakenUnreadable, app.AsError(err).ForPeople()
+	}
+	o.Replay, o.Delivery.ID, o.Uniq = kept.ID, kept.ID, d.Unique
+	done, err := a.Store.TakeBuild(ctx, o)
+	if err != nil {
+		return app.BuildTaken{}, err
+	}
+	a.extendFor(ctx, o, &done)
+	return done.Delivery, a.Store.NoteDeed(ctx, actor.Deed(o.Now, "build_hook.replay", hook, fmt.Sprintf("delivery %d: %s", id, done.Delivery.Outcome)))
+}

@@ -1,0 +1,257 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// How builds are gone on with.
+const (
+	buildFirstRetry = 5 * time.Second
+	buildLastRetry  = 2 * time.Minute
+	buildEndAgain   = 5 * time.Minute // an ending one is looked at again though nothing happens
+	buildsAtOnce    = 100
+)
+
+// TendBuilds goes on with builds, of all tenants: gives clusters to those whose turn it is, follows them until they are ready, and gives
+// them back when their builds have ended. It gives how many it went on with, and when it is to be called again though nothing happens; zero
+// where nothing is known. Several servers may call it at the same time. A build to which nothing happens costs nothing.
+func (a *Service) TendBuilds(ctx context.Context) (moved int, next time.Time, err error) {
+	now := a.Now()
+	due, next, err := a.Store.DueBuilds(ctx, now, buildsAtOnce)
+	if err != nil {
+		return 0, next, err
+	}
+	var errs []error
+	for _, d := range due {
+		did, err := a.tendBuild(ctx, d, now)
+		if did {
+			moved++
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("build %d of %s: %w", d.ID, d.Tenant, err))
+		}
+	}
+	return moved, next, errors.Join(errs...)
+}
+
+func (a *Service) tendBuild(ctx context.Context, d app.DueBuild, now time.Time) (bool, error) {
+	b := d.Build
+	var notice *app.Notice
+	var err error
+	switch b.State {
+	case app.BuildWaiting:
+		var claimed bool
+		if claimed, err = a.turnOf(ctx, d, &b, now); claimed || err != nil {
+			return claimed, err
+		}
+	case app.BuildAsking:
+		var moved bool
+		if moved, err = a.askedFor(ctx, d, &b, now); moved {
+			return true, err
+		}
+	case app.BuildCreating, app.BuildReady:
+		err = a.followBuild(ctx, d, &b, now)
+	}
+	if err == nil && b.State == app.BuildEnding {
+		err = a.giveBuildBack(ctx, d, &b, now)
+	}
+	var tell *app.BuildNews
+	if err == nil {
+		tell, err = a.toldOf(ctx, d, b, now)
+	}
+	if err != nil {
+		// What is wrong now may be right later; it is looked at again, so that no machine is forgotten.
+		b = d.Build
+		b.Tries++
+		b.DueAt = now.Add(buildRetry(b.Tries))
+		_, moved := a.Store.MoveBuild(ctx, b, nil, nil, now)
+		return false, errors.Join(err, moved)
+	}
+	if b.State == app.BuildFailed && d.State != app.BuildFailed {
+		n := b.FailedNotice(now)
+		notice = &n
+	}
+	return a.Store.MoveBuild(ctx, b, notice, tell, now)
+}
+
+func buildRetry(tries int) time.Duration {
+	return min(buildFirstRetry<<min(max(tries-1, 0), 10), buildLastRetry)
+}
+
+// turnOf gives a waiting build its cluster where its turn has come. claimed says that the store has moved it already.
+func (a *Service) turnOf(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) (claimed bool, err error) {
+	switch {
+	case !b.EndAt.IsZero():
+		b.Over(app.BuildOver, "It ended while it waited for its turn.", now)
+		return false, nil
+	case !now.Before(b.WaitUntil):
+		b.Over(app.BuildFailed, app.FirstOf("Its turn did not come in time. "+b.Words, ""), now)
+		return false, nil
+	case now.Before(b.RetryAt):
+		b.DueAt = b.RetryAt
+		return false, nil
+	}
+	owner, why, err := a.buildOwner(ctx, d.Of)
+	if err != nil {
+		return false, err
+	}
+	if why != "" {
+		b.Over(app.BuildRefused, why, now)
+		return false, nil
+	}
+	atOnce := b.Wanted.Concurrency
+	for _, r := range d.Of.Rules {
+		if r.Name == b.Rule && r.Do == app.BuildCreate {
+			atOnce = r.AtOnce()
+		}
+	}
+	r := b.Wanted.Request()
+	r.Build = &app.BuildClaim{ID: b.ID, Version: b.Version, AtOnce: atOnce}
+	if a.Faults != nil {
+		if err := a.Faults("build ask"); err != nil {
+			return false, err
+		}
+	}
+	_, err = a.clusters.SubmitRequest(owner.In(ctx), owner, r)
+	e := app.AsError(err)
+	switch {
+	case err == nil:
+		return true, nil
+	case e.Code == app.EConflict && e.Reason == "build_moved":
+		// There is no room, or something has happened to it meanwhile: then it is due anyway.
+		b.Words, b.DueAt = "It waits for its turn.", b.WaitUntil
+		return false, nil
+	case e.Code == app.EForbidden:
+		b.Over(app.BuildRefused, e.Advised(), now)
+		return false, nil
+	case e.Code == app.EQuota, e.Code == app.ECapacity, e.Code == app.ERateLimit, e.Code == app.ETransient, e.Code == app.ETimeout, e.Code == app.EConflict && e.Field != "name":
+		b.Tries++
+		b.Words, b.RetryAt = e.Advised(), now.Add(max(buildRetry(b.Tries), e.RetryAfter))
+		if b.RetryAt.After(b.WaitUntil) {
+			b.RetryAt = b.WaitUntil
+		}
+		b.DueAt = b.RetryAt
+		return false, nil
+	case e.Code == app.EInternal, e.Code == app.ECancelled:
+		return false, err
+	case e.Code == app.EConflict:
+		leaves, err := a.leavesName(ctx, b)
+		if err != nil {
+			return false, err
+		}
+		if leaves {
+			b.Words = fmt.Sprintf("Waiting until the cluster %s of an earlier build is deleted.", b.Wanted.Cluster)
+			b.RetryAt = now.Add(buildFirstRetry)
+			if b.RetryAt.After(b.WaitUntil) {
+				b.RetryAt = b.WaitUntil
+			}
+			b.DueAt = b.RetryAt
+			return false, nil
+		}
+	}
+	b.Over(app.BuildFailed, e.Advised(), now)
+	return false, nil
+}
+
+// leavesName tells whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
+func (a *Service) leavesName(ctx context.Context, b *app.Build) (bool, error) {
+	all, err := a.Store.Clusters(ctx, b.Tenant, app.ClusterFilter{Name: b.Wanted.Cluster, Deleted: true, Limit: 1})
+	if err != nil || b.Wanted.Cluster == "" || len(all) == 0 {
+		return false, err
+	}
+	c := all[0]
+	if c.Status == app.ClusterDeleted || c.Operation != nil && c.Operation.Kind == app.OperationDelete && !c.Operation.Status.Ended() {
+		return true, nil
+	}
+	of, err := a.Store.Builds(ctx, b.Tenant, app.BuildFilter{Cluster: c.ID, Limit: 1})
+	return len(of) > 0 && of[0].State.Live() && !of[0].EndAt.IsZero(), err
+}
+
+// notApproved is why a request for a build's cluster is withdrawn that waited for too long, and why the build failed then.
+const notApproved = "It was not approved in the time that the build waits."
+
+// askedFor follows the request for a build's cluster. That it runs moves the build in the same transaction. moved says that
+// the store has done so already.
+func (a *Service) askedFor(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) (moved bool, err error) {
+	q, err := a.Store.Request(ctx, b.Tenant, b.Request)
+	if err != nil {
+		return false, err
+	}
+	if !q.Status.Open() {
+		switch {
+		case !b.EndAt.IsZero():
+			b.Over(app.BuildOver, "It ended while it waited for approvals.", now)
+		case q.Status == app.RequestWithdrawn && q.Message == notApproved:
+			b.Over(app.BuildFailed, notApproved, now)
+		case q.Status == app.RequestDenied:
+			b.Over(app.BuildRefused, "It was denied: "+app.FirstOf(q.Message, "no reason was given."), now)
+		default:
+			b.Over(app.BuildRefused, app.FirstOf(q.Message, "Its request was "+string(q.Status)+"."), now)
+		}
+		return false, nil
+	}
+	if b.EndAt.IsZero() && now.Before(b.WaitUntil) {
+		b.DueAt = b.WaitUntil
+		return false, nil
+	}
+	why := "The build has ended."
+	if b.EndAt.IsZero() {
+		why = notApproved
+	}
+	_, err = a.Store.MoveRequest(ctx, app.RequestMove{Tenant: b.Tenant, ID: b.Request, Act: app.RequestWithdraw, Who: d.AsOwner(), Reason: why, Now: now})
+	return err == nil, err // which has made the build due
+}
+
+// followBuild looks at a build's cluster.
+func (a *Service) followBuild(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) error {
+	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
+	if err != nil {
+		return err
+	}
+	b.DueAt = time.Time{}
+	switch {
+	case c.Status == app.ClusterDeleted && b.State == app.BuildCreating && b.EndAt.IsZero():
+		b.Over(app.BuildFailed, app.FirstOf(c.Message, "Its cluster was deleted before it was ready."), now)
+	case c.Status == app.ClusterDeleted:
+		b.Over(app.BuildOver, "Its cluster is gone.", now)
+	case !b.EndAt.IsZero():
+		b.Ending(app.BuildOver, "", now)
+	case b.State == app.BuildReady: // whatever is wrong with it now is for its owner to see
+	case c.Status == app.ClusterActive:
+		b.State, b.Words, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
+	case c.Status == app.ClusterFailed:
+		b.Ending(app.BuildFailed, app.FirstOf(c.Message, "Its cluster could not be made."), now)
+	case !now.Before(b.WaitUntil):
+		b.Ending(app.BuildFailed, "Its cluster was not ready in time.", now)
+	default:
+		b.DueAt = b.WaitUntil
+	}
+	return nil
+}
+
+// giveBuildBack begins the delete of a build's cluster, and sees it gone. It needs nobody's leave: machines cost money.
+func (a *Service) giveBuildBack(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) error {
+	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
+	if err != nil {
+		return err
+	}
+	if c.Status == app.ClusterDeleted {
+		final := b.Final
+		if final == "" {
+			final = app.BuildOver
+		}
+		b.Over(final, "", now)
+		return nil
+	}
+	who := d.AsOwner()
+	if _, err := a.clusters.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
+		return err
+	}
+	b.DueAt = now.Add(buildEndAgain)
+	return nil
+}

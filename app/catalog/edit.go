@@ -1,0 +1,144 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// changesShown is how many fields of an entry a report names.
+const changesShown = 200
+
+// describe says what becomes of each entry.
+func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft) error {
+	if len(d.Entries) == 0 {
+		return nil
+	}
+	use, err := a.Store.CatalogUse(ctx, actor.Tenant)
+	if err != nil {
+		return err
+	}
+	users := d.Before.References()
+	for _, e := range d.Entries {
+		edit := CatalogEdit{CatalogKey: e.CatalogKey, Act: "change", Number: e.Number}
+		_, had := d.own[e.CatalogKey]
+		switch {
+		case e.Gone:
+			edit.Act = "remove"
+		case !had:
+			edit.Act = "add"
+		}
+		if edit.Fields, err = FieldChanges(d.Before.Entry(e.CatalogKey), d.After.Entry(e.CatalogKey)); err != nil {
+			return err
+		}
+		edit.Warnings = d.warnings(e, use, users[e.CatalogKey])
+		d.Report.Changes = append(d.Report.Changes, edit)
+	}
+	return nil
+}
+
+// warnings are what people would want to know of a change.
+func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []app.CatalogKey) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if d.comments[e.CatalogKey] {
+		say("Only comments differ. Clusters aren't affected.")
+		return list
+	}
+	_, had := d.own[e.CatalogKey]
+	under := d.Base.Entry(e.CatalogKey) != nil
+	switch {
+	case e.Gone && under:
+		say("The installation's %s is seen again.", e.CatalogKey)
+	case !e.Gone && !had && under:
+		say("It takes the place of the installation's %s.", e.CatalogKey)
+	}
+	if n := use.Templates[e.Name]; e.Kind == app.KindTemplate && n > 0 {
+		if e.Gone && !under {
+			say("%s of it stands, and goes on as it is; it cannot be upgraded any more.", clustersInWords(n))
+		} else {
+			say("%s of it stands, and goes on as it is until it is upgraded.", clustersInWords(n))
+		}
+	}
+	if n := use.Providers[e.Name]; e.Kind == app.KindProvider && n > 0 {
+		say("%s of it stands.", clustersInWords(n))
+	}
+	if len(users) > 0 && (e.Gone || had || under) {
+		const named = 10
+		var names []string
+		for _, u := range users[:min(len(users), named)] {
+			names = append(names, u.String())
+		}
+		if more := len(users) - named; more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		say("Used by %s.", app.AndList(names))
+	}
+	return list
+}
+
+func clustersInWords(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}
+
+// FieldChanges compares two states of an entry, nil where there is none, in order of path.
+func FieldChanges(before, after any) ([]FieldChange, error) {
+	var texts [2]map[string]string
+	for i, v := range []any{before, after} {
+		texts[i] = map[string]string{}
+		if v == nil {
+			continue
+		}
+		var err error
+		if texts[i], err = app.Flatten(app.CatalogText(v)); err != nil {
+			return nil, err
+		}
+		app.InWords(texts[i], "")
+	}
+	paths := maps.Clone(texts[0])
+	maps.Copy(paths, texts[1])
+	var list []FieldChange
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		was, is := texts[0][path], texts[1][path]
+		if was != is && path != "name" && path != "tenant" {
+			list = append(list, FieldChange{Path: path, Before: was, After: is})
+		}
+	}
+	list = append(list, settingChanges(before, after)...)
+	return list[:min(len(list), changesShown)], nil
+}
+
+// settingChanges names the settings of a provider that are other than they were, without their values.
+func settingChanges(before, after any) (list []FieldChange) {
+	settings := func(v any) map[string]any {
+		if p, ok := v.(*app.ProviderSpec); ok {
+			return p.Settings
+		}
+		return nil
+	}
+	was, is := settings(before), settings(after)
+	for _, name := range slices.Sorted(maps.Keys(app.MergeConfig(was, is))) {
+		x, had := was[name]
+		y, has := is[name]
+		if had == has && app.CatalogText(x) == app.CatalogText(y) {
+			continue
+		}
+		c := FieldChange{Path: "settings." + name}
+		if had {
+			c.Before = "(a value)"
+		}
+		if has {
+			c.After = "(another value)"
+		}
+		if !had {
+			c.After = "(a value)"
+		}
+		list = append(list, c)
+	}
+	return list
+}

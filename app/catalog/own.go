@@ -1,0 +1,293 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// CatalogItem is a line in the list of a tenant's catalog.
+type CatalogItem struct {
+	app.CatalogKey
+	Label       string            `json:"label,omitempty"`
+	Description string            `json:"description,omitempty"`
+	State       app.TemplateState `json:"state,omitempty"` // of templates; "" is published
+	Partial     bool              `json:"partial,omitempty"`
+	Type        string            `json:"type,omitempty"` // of providers
+	// Own entries belong to the tenant; all others are the installation's. Replaces tells of an own one that the installation has one of
+	// the same kind and name too.
+	Own      bool      `json:"own,omitempty"`
+	Replaces bool      `json:"replaces,omitempty"`
+	Number   int       `json:"number,omitempty"` // version of an own entry
+	At       time.Time `json:"at,omitzero"`      // of an own entry's version
+	By       string    `json:"by,omitempty"`
+	Clusters int       `json:"clusters,omitempty"` // live ones made of it: of templates and providers
+	UsedBy   []string  `json:"used_by,omitempty"`  // entries that refer to it, as "kind name", at most 100
+}
+
+// CatalogSource is an entry as it is written.
+type CatalogSource struct {
+	CatalogItem
+	// Text is YAML: an own entry as it was typed; one of the installation as Muster writes it, which is where an own one begins that shall
+	// replace it. Literal values of secret settings are left out of the installation's.
+	Text string `json:"text"`
+	// Origin is where the installation's stands, "" of own ones.
+	Origin string `json:"origin,omitempty"`
+	// Revision is that of the tenant's catalog, to be given back as CatalogChange.AsOf.
+	Revision string `json:"revision"`
+}
+
+// CatalogRevision is a version of an own entry. Gone says that it was taken out then.
+type CatalogRevision struct {
+	app.CatalogKey
+	Number int       `json:"number"` // 1, 2, 3 … of each entry
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Note   string    `json:"note,omitempty"`
+	Gone   bool      `json:"gone,omitempty"`
+	Text   string    `json:"text,omitempty"` // "" of versions that are so old that their text is not kept
+	// Trusted versions were saved by somebody who looks after the installation: they may use providers whose machines are on Muster's
+	// own hosts.
+	Trusted bool `json:"trusted,omitempty"`
+	// Coopr tells that it came from Coopr, whose definitions were never checked: a broken rule is only a warning.
+	Coopr    bool  `json:"coopr,omitempty"`
+	Revision int64 `json:"-"` // of the tenant's catalog, that it came with
+}
+
+// Entry gives the version as text to be read.
+func (r CatalogRevision) Entry() CatalogText {
+	return CatalogText{CatalogKey: r.CatalogKey, Text: r.Text, Trusted: r.Trusted, Coopr: r.Coopr}
+}
+
+// Bounds of tenants' catalogs.
+const (
+	MaxCatalogText    = 256 << 10 // bytes of an entry
+	MaxCatalogChange  = 1 << 20   // bytes of a change
+	MaxCatalogEntries = 5000      // own ones of a tenant
+	MaxCatalogNote    = 1000      // characters
+	KeptCatalogTexts  = 200       // versions of an entry whose text is kept
+)
+
+// CatalogChange is what an admin wants of the tenant's own entries. All of it happens, or nothing.
+type CatalogChange struct {
+	// Files hold entries to save, any number in each.
+	Files []CatalogFile `json:"files,omitempty"`
+	// Remove takes own entries out; the installation's of the same name is seen again.
+	Remove []app.CatalogKey `json:"remove,omitempty"`
+	// Prune also removes all own entries that Files do not hold.
+	Prune bool   `json:"prune,omitempty"`
+	Note  string `json:"note,omitempty"` // why, for the history; at most 1,000 characters
+	// AsOf is the revision of the tenant's catalog that the change was made on; where it has moved since, in an entry that the change
+	// touches, it is EConflict, reason catalog_changed. "" does not look.
+	AsOf string `json:"as_of,omitempty"`
+
+	again *CatalogRevision // the version whose text it is
+	// Of what comes with all of a tenant's settings:
+	Whole   bool                       `json:"-"` // it may be as large as those
+	Lenient map[app.CatalogKey]bool    `json:"-"` // entries that came from Coopr
+	Coming  map[string]app.SecretPlace `json:"-"` // secrets that come along
+}
+
+// CatalogFile is a file of a change. Names ending in .json are of Coopr's form where they stand in one of Coopr's folders
+// (clustertemplates/…, services/…), or are Coopr's whole export; all others are Muster's own YAML.
+type CatalogFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// CatalogReport says what a change would do, or has done.
+type CatalogReport struct {
+	Problems []CatalogProblem `json:"problems"` // errors first; with an error, nothing was saved
+	Changes  []CatalogEdit    `json:"changes"`  // entries that become other than they are, by kind and name
+	Same     int              `json:"same" doc:"Entries that are saved like this already, or differ at most in the order of keys, spacing or quotes; they get no new version"`
+	Saved    bool             `json:"saved"`
+	// Revision is that of the tenant's catalog after it, or as it is where nothing was saved.
+	Revision string `json:"revision"`
+}
+
+// OK tells whether there is no error.
+func (r CatalogReport) OK() bool {
+	for _, p := range r.Problems {
+		if p.Severity == "error" {
+			return false
+		}
+	}
+	return true
+}
+
+// CatalogProblem is something wrong with a text, at a place in it. Line and Column count from 1; 0: not known. It never quotes a
+// provider's setting, which may be a secret.
+type CatalogProblem struct {
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Severity string `json:"severity"` // error or warning
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	// Field is the path of the value in its entry, such as constraints.services.db.min; "" where that is not known.
+	Field string `json:"field,omitempty"`
+	app.CatalogKey
+}
+
+// CatalogEdit is what becomes of one entry.
+type CatalogEdit struct {
+	app.CatalogKey
+	Act    string        `json:"act"`              // add, change, remove
+	Number int           `json:"number,omitempty"` // of the version that it becomes
+	Fields []FieldChange `json:"fields,omitempty"` // at most 200
+	// Warnings are what people would want to know: clusters that stand by it, templates that refer to it.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// FieldChange is a value that is other than it was; "" is for one that is absent. Values of settings are never shown.
+type FieldChange struct {
+	Path   string `json:"path"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// Families describes what entries can be made of: kinds of clouds, and automators, with their fields.
+type Families struct {
+	Providers  []app.Descriptor `json:"providers"`
+	Automators []app.Descriptor `json:"automators"`
+	// Schema is the JSON Schema of an entry.
+	Schema string `json:"-"`
+}
+
+// CatalogReader understands catalog texts; app/file/catalog is one. It is pure: the same texts give the same answers.
+type CatalogReader interface {
+	// Read lays a tenant's own entries over the installation's. The catalog holds what can be read, even where others are wrong. What
+	// is wrong with entries of the installation because of own ones is a warning. Base is not changed.
+	Read(base *app.Catalog, tenant string, own []CatalogText) (*app.Catalog, []CatalogProblem)
+	// Split takes files apart into entries of one document each, in Muster's own form: what was Coopr's is written in it. Keys are
+	// unique; a text that is not to be understood is a problem.
+	Split(files []CatalogFile) ([]CatalogText, []CatalogProblem)
+	// Compare tells how the text of an entry differs from what is saved.
+	Compare(saved, text string) TextDifference
+	// Write gives an entry of a catalog in Muster's own form; false where there is none. Read of what it wrote gives the same entry,
+	// but for settings of the installation's providers that are secret, or come from the environment: they are left out.
+	Write(c *app.Catalog, k app.CatalogKey) (text string, ok bool)
+	// Families says what providers and automators there are.
+	Families() Families
+}
+
+// TextDifference is how the text of an entry differs from what is saved.
+type TextDifference int
+
+// Differences, the least first.
+const (
+	TextSame     TextDifference = iota // at most the order of keys, spacing or quotes differ
+	TextComments                       // comments differ, too
+	TextValues
+)
+
+// CatalogText is one entry as text.
+type CatalogText struct {
+	app.CatalogKey
+	File    string // that it was in; "" where it was in none
+	Line    int    // of the file, before its own first one; -1 where its own lines are not those of the file
+	Text    string
+	Trusted bool // see CatalogRevision
+	Coopr   bool
+}
+
+// OwnCatalogSave is a change of a tenant's own entries, as it is written.
+type OwnCatalogSave struct {
+	At       time.Time
+	Entries  []CatalogRevision // new versions; their numbers are given by the store
+	Revision int64             // of the tenant's catalog that it was worked out on
+	AsOf     int64             // that the person saw; -1 does not look
+	// Accounts are the names of providers that become other accounts than they were, or none: nothing may stand there.
+	Accounts []string
+	// Templates are what templates are from then on that are made of own entries; see App.Template.
+	Templates []app.CatalogVersion
+}
+
+// ProviderUse is what stands at a provider, or may still.
+type ProviderUse struct {
+	Clusters []string // by name, at most 20
+	Pools    []string
+	More     int // that are not listed
+	Orphans  int
+	Unproven int // clusters that were deleted, and of which it is not proven yet that nothing is left
+}
+
+// None tells whether nothing stands there.
+func (u ProviderUse) None() bool {
+	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
+}
+
+// CatalogUse counts the live clusters of a tenant.
+type CatalogUse struct {
+	Templates map[string]int
+	Providers map[string]int
+}
+
+// OwnCatalogStore keeps the own entries of tenants.
+type OwnCatalogStore interface {
+	// OwnCatalogRevision gives the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
+	// gives one that grows with the changes of all.
+	OwnCatalogRevision(ctx context.Context, tenant string) (int64, error)
+	// OwnCatalog gives the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
+	OwnCatalog(ctx context.Context, tenant string) ([]CatalogRevision, int64, error)
+	// OwnProviders gives the newest versions of own providers, of all tenants.
+	OwnProviders(ctx context.Context) (map[string][]CatalogRevision, error)
+	// SaveOwnCatalog writes new versions, with their audit, and gives the new revision. EConflict, reason catalog_moved, where the tenant's
+	// catalog is not of the revision that the change was worked out on; reason catalog_changed where one of the entries has changed since
+	// AsOf; reason in_use where something stands at one of Accounts.
+	SaveOwnCatalog(ctx context.Context, who app.Actor, s OwnCatalogSave) (revision int64, err error)
+	// OwnCatalogHistory gives versions of an entry, newest first, with text, at most limit.
+	OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]CatalogRevision, error)
+	// OwnCatalogVersion gives one; ENotFound where there is none.
+	OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (CatalogRevision, error)
+	// ProviderUse tells what of a tenant stands at a provider.
+	ProviderUse(ctx context.Context, tenant, provider string) (ProviderUse, error)
+	// CatalogUse counts the tenant's live clusters.
+	CatalogUse(ctx context.Context, tenant string) (CatalogUse, error)
+	// RecordTemplates keeps what templates of a tenant are that are made of own entries, where that is not what was kept last.
+	RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error
+	// TemplateHistory gives the versions of a template as a tenant sees them: those of the installation, and its own. Newest first, numbered
+	// by their time.
+	TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error)
+}
+
+// Refusal says why a provider cannot become another account, or none.
+func (u ProviderUse) Refusal(provider string) *app.Error {
+	var what []string
+	if n := len(u.Clusters); n > 0 {
+		what = append(what, "clusters "+app.AndList(u.Clusters))
+	}
+	if n := len(u.Pools); n > 0 {
+		what = append(what, "pools "+app.AndList(u.Pools))
+	}
+	if u.More > 0 {
+		what = append(what, fmt.Sprintf("%d more", u.More))
+	}
+	if u.Orphans > 0 {
+		what = append(what, fmt.Sprintf("%d orphaned machines", u.Orphans))
+	}
+	if u.Unproven > 0 {
+		what = append(what, fmt.Sprintf("%d clusters of which it is not proven yet that nothing is left", u.Unproven))
+	}
+	return &app.Error{Code: app.EConflict, Reason: "in_use", Field: "provider",
+		Message: fmt.Sprintf("Provider %s is in use, so it can neither be taken out nor become another account: %s.", provider, strings.Join(what, "; ")),
+		Hint:    "Delete these first. Labels, zones, rate and provisioner can be changed at any time, and so can the values of secrets."}
+}
+
+// ProviderSecretName names the secret that holds a setting of an own provider, where nobody has chosen another name: hetzner and
+// api-token give PROVIDER_HETZNER_API_TOKEN.
+func ProviderSecretName(provider, field string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper("provider_"+provider+"_"+field))
+	if len(name) > 64 {
+		name = name[:55] + "_" + strings.ToUpper(app.Digest(name)[:8])
+	}
+	return name
+}

@@ -1,0 +1,330 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// Bounds of what is remembered of tenants' catalogs.
+const (
+	keptCatalogs = 2000        // of tenants with own entries
+	catalogFresh = time.Second // how old it may be where being behind does no harm
+)
+
+// tenantCatalogs remembers tenants' catalogs, laid over the installation's. What it costs to ask for one is a read of one row.
+type tenantCatalogs struct {
+	mu   sync.Mutex
+	of   map[string]*tenantCatalog
+	turn int64
+
+	providers ownProviders
+}
+
+type tenantCatalog struct {
+	mu       sync.Mutex // held while it is read anew
+	base     *app.Catalog
+	revision int64
+	catalog  *app.Catalog
+	looked   time.Time // when the revision was looked at
+	used     int64
+}
+
+// slot gives where a tenant's catalog is remembered. Of too many, those go that were not asked for the longest.
+func (c *tenantCatalogs) slot(tenant string) *tenantCatalog {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[string]*tenantCatalog{}
+	}
+	t := c.of[tenant]
+	if t == nil {
+		if len(c.of) >= keptCatalogs {
+			c.forget()
+		}
+		t = &tenantCatalog{}
+		c.of[tenant] = t
+	}
+	c.turn++
+	t.used = c.turn
+	return t
+}
+
+func (c *tenantCatalogs) forget() {
+	type use struct {
+		tenant string
+		turn   int64
+	}
+	all := make([]use, 0, len(c.of))
+	for name, t := range c.of {
+		all = append(all, use{name, t.used})
+	}
+	slices.SortFunc(all, func(x, y use) int { return cmp.Compare(x.turn, y.turn) })
+	for _, u := range all[:len(all)/4+1] {
+		delete(c.of, u.tenant)
+	}
+}
+
+// triedCatalog is the key of a catalog that is tried out in a context.
+type triedCatalog struct{}
+
+// trial is what is tried: a tenant's catalog as it would be.
+type trial struct {
+	tenant  string
+	catalog *app.Catalog
+}
+
+// Trying gives a context in which a tenant's catalog is another one. Nothing is saved by it.
+func Trying(ctx context.Context, tenant string, c *app.Catalog) context.Context {
+	return context.WithValue(ctx, triedCatalog{}, trial{tenant, c})
+}
+
+// heldCatalog is the key of the catalog that a context holds.
+type heldCatalog struct{}
+
+// held is a catalog that was looked up, and whose it is.
+type held struct {
+	mu       sync.Mutex
+	tenant   string
+	catalog  *app.Catalog
+	revision int64
+}
+
+// HoldCatalog gives a context within which a tenant's catalog is looked up once: what is read from a form, solved, planned and shown goes
+// by the same catalog. It is for one request. One that was refused because the catalog has changed needs another context.
+func HoldCatalog(ctx context.Context) context.Context {
+	if ctx.Value(heldCatalog{}) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, heldCatalog{}, &held{})
+}
+
+// CatalogOf gives the catalog of a tenant: the installation's with the tenant's own entries over it.
+func (a *Service) CatalogOf(ctx context.Context, tenant string) (*app.Catalog, error) {
+	c, _, err := a.CatalogAt(ctx, tenant, 0)
+	return c, err
+}
+
+// CatalogSoon is catalogOf where it does no harm to be behind for a moment. It mostly asks nobody.
+func (a *Service) CatalogSoon(ctx context.Context, tenant string) (*app.Catalog, error) {
+	c, _, err := a.CatalogAt(ctx, tenant, catalogFresh)
+	return c, err
+}
+
+// CatalogAt also gives the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
+func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duration) (*app.Catalog, int64, error) {
+	if t, ok := ctx.Value(triedCatalog{}).(trial); ok && t.tenant == tenant {
+		return t.catalog, 0, nil
+	}
+	h, ok := ctx.Value(heldCatalog{}).(*held)
+	if !ok {
+		return a.lookUpCatalog(ctx, tenant, old)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.catalog != nil && h.tenant == tenant {
+		return h.catalog, h.revision, nil
+	}
+	c, revision, err := a.lookUpCatalog(ctx, tenant, 0)
+	if err == nil {
+		h.tenant, h.catalog, h.revision = tenant, c, revision
+	}
+	return c, revision, err
+}
+
+func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Duration) (*app.Catalog, int64, error) {
+	base := a.Deps.Catalog()
+	if a.Reader == nil || tenant == "" {
+		return base, 0, nil
+	}
+	t := a.catalogs.slot(tenant)
+	now := a.Now()
+	if c, revision := t.within(base, now, old); c != nil {
+		return c, revision, nil
+	}
+	revision, err := a.Store.OwnCatalogRevision(ctx, tenant)
+	if err != nil {
+		return nil, 0, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.base == base && t.revision == revision {
+		t.looked = now
+		return t.catalog, t.revision, nil
+	}
+	c := base
+	if revision > 0 {
+		var own []CatalogRevision
+		if own, revision, err = a.Store.OwnCatalog(ctx, tenant); err != nil {
+			return nil, 0, err
+		}
+		c, _ = a.Reader.Read(base, tenant, textsOf(own))
+		// An own template that is made of the installation's may be another one since that has changed.
+		if err := a.Store.RecordTemplates(ctx, tenant, c.TemplatesBeside(base, "muster", a.Now())); err != nil {
+			return nil, 0, err
+		}
+	}
+	t.base, t.revision, t.catalog, t.looked = base, revision, c, now
+	return c, revision, nil
+}
+
+// within gives the catalog where it was looked at so short a time ago; nil where not.
+func (t *tenantCatalog) within(base *app.Catalog, now time.Time, old time.Duration) (*app.Catalog, int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ago := now.Sub(t.looked); t.base == base && ago >= 0 && ago < old {
+		return t.catalog, t.revision
+	}
+	return nil, 0
+}
+
+func textsOf(own []CatalogRevision) []CatalogText {
+	texts := make([]CatalogText, 0, len(own))
+	for _, r := range own {
+		texts = append(texts, r.Entry())
+	}
+	return texts
+}
+
+// ownProviders remembers the own providers of all tenants.
+type ownProviders struct {
+	mu       sync.Mutex
+	revision int64
+	list     []*app.ProviderSpec
+}
+
+// OwnProviders gives the own providers of all tenants, for what looks after accounts. It costs a read of one row while nothing changes.
+// What is given is not changed.
+func (a *Service) OwnProviders(ctx context.Context) ([]*app.ProviderSpec, error) {
+	if a.Reader == nil {
+		return nil, nil
+	}
+	o := &a.catalogs.providers
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	revision, err := a.Store.OwnCatalogRevision(ctx, "")
+	if err != nil || revision == o.revision {
+		return o.list, err
+	}
+	by, err := a.Store.OwnProviders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []*app.ProviderSpec
+	nothing := app.NewCatalog() // what a provider is hangs on no other entry
+	for tenant, own := range by {
+		c, _ := a.Reader.Read(nothing, tenant, textsOf(own))
+		for _, p := range c.Providers {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(x, y *app.ProviderSpec) int { return cmp.Compare(x.Account(), y.Account()) })
+	o.list, o.revision = list, revision
+	return list, nil
+}
+
+// OnHost tells whether machines of a type of provider are on Muster's own hosts.
+func (a *Service) OnHost(kind string) bool {
+	if a.Reader == nil {
+		return false
+	}
+	return slices.ContainsFunc(a.Reader.Families().Providers, func(d app.Descriptor) bool { return d.Name == kind && d.Host })
+}
+
+// Guards tells whether machines of a provider are reached only where tenants may reach: those of a provider that a tenant's admin saved, who
+// decides what address they have. A provider that is gone may have been one. Machines on Muster's own hosts, where the operator has let
+// tenants in, are at private addresses by their nature.
+func (a *Service) Guards(ctx context.Context, tenant, provider string) (bool, error) {
+	if a.Reader == nil {
+		return false, nil // tenants have none of their own
+	}
+	c, err := a.CatalogOf(ctx, tenant)
+	if err != nil {
+		return false, err
+	}
+	spec := c.Providers[provider]
+	if spec == nil {
+		return true, nil
+	}
+	return spec.Untrusted && !(a.TenantHostAccess && a.OnHost(spec.Type)), nil
+}
+
+// CheckHost refuses to run what a tenant's admin wrote, or pushed as a resource, on machines that are on Muster's own hosts: it would be root there.
+// Resources that a cluster has already, among the services of standing, stay.
+func (a *Service) CheckHost(c *app.Catalog, provider string, services, standing map[string]*app.Service, images map[string]app.Image, template *app.Template, hooks []app.OperationHook) error {
+	spec := c.Providers[provider]
+	if spec == nil || a.TenantHostAccess || !a.OnHost(spec.Type) {
+		return nil
+	}
+	what := ""
+	for _, name := range slices.Sorted(maps.Keys(services)) {
+		if s := services[name]; s != nil && s.Untrusted && s.Runs() {
+			what = "Service " + name
+			break
+		}
+	}
+	has := map[string]bool{}
+	for _, s := range standing {
+		for _, r := range s.Resources() {
+			has[r.Hash] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(services)) {
+		for _, r := range services[name].Resources() {
+			if what == "" && !r.Trusted && !has[r.Hash] {
+				what = "Resource " + r.String() + " of service " + name
+			}
+		}
+	}
+	if what == "" && template != nil && template.Untrusted && slices.ContainsFunc(hooks, func(h app.OperationHook) bool { return h.Script != "" }) {
+		what = "A script of template " + template.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(images)) {
+		if i := c.Images[name]; what == "" && i != nil && i.Untrusted && a.bringsIn(spec, images[name]) {
+			what = "Image " + name
+		}
+	}
+	if spec.Untrusted {
+		what = "Provider " + spec.Name
+	}
+	if what == "" {
+		return nil
+	}
+	return &app.Error{Code: app.EForbidden, Reason: "host_access", Field: "provider",
+		Message: what + " is your tenant's own, and machines of provider " + provider + " are on Muster's own hosts, where it would be root.",
+		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow it with --tenant-host-access."}
+}
+
+// bringsIn tells whether an image may have something run on the provider's host that nobody who looks after the installation has put there.
+func (a *Service) bringsIn(spec *app.ProviderSpec, i app.Image) bool {
+	list := a.Reader.Families().Providers
+	at := slices.IndexFunc(list, func(d app.Descriptor) bool { return d.Name == spec.Type })
+	if at < 0 {
+		return false
+	}
+	d := list[at]
+	for _, f := range d.ImageFields {
+		if _, said := i.Extra[f.Name]; said && f.Runs {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.Fields, func(f app.Field) bool {
+		v, said := spec.Settings[f.Name]
+		return f.Runs && said && v != nil && strings.TrimSpace(fmt.Sprint(v)) != "" && strings.TrimSpace(fmt.Sprint(v)) != f.Default
+	})
+}
+
+// AccountOf gives the name of the account that a tenant's provider is, as far as that is known.
+func (a *Service) AccountOf(ctx context.Context, tenant, provider string) string {
+	if c, err := a.CatalogSoon(ctx, tenant); err == nil && c.Providers[provider] != nil {
+		return c.Providers[provider].Account()
+	}
+	return provider
+}

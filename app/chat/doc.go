@@ -1,0 +1,3 @@
+// Package chat serves chat workspaces and their channels.
+// It uses app/cluster, app/identity and app/secret.
+package chat

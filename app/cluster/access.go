@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// How long a certificate for a cluster's machines may hold.
+const (
+	DefaultCertificateTime = time.Hour
+	MaxCertificateTime     = 8 * time.Hour
+	minCertificateTime     = time.Minute
+	// certificateSkew is by how much a machine's clock may be behind ours.
+	certificateSkew = time.Minute
+	// maxPublicKey is how long the text of a public key may be, in bytes.
+	maxPublicKey = 16 << 10
+)
+
+// Certificate lets the holder of a key into the machines of a cluster for a while.
+type Certificate struct {
+	Certificate string    `json:"certificate" doc:"What stands in a file like id_ed25519-cert.pub"`
+	User        string    `json:"user" doc:"Who to sign in as"`
+	ValidUntil  time.Time `json:"valid_until"`
+	Serial      string    `json:"serial" doc:"Its number, as it stands in the audit and in the logs of machines"`
+}
+
+// ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond
+// the end of the lease; 0 is DefaultCertificateTime. It is for those who may change the cluster, and stands in the audit.
+// EInvalid names the field ttl or public_key; EConflict where there is no machine, or the lease is over.
+func (a *Service) ClusterCertificate(ctx context.Context, actor app.Actor, cluster, publicKey string, ttl time.Duration) (Certificate, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "ClusterCertificate", cluster)
+	if err != nil {
+		return Certificate{}, err
+	}
+	if err := actor.MayChange("ClusterCertificate", c); err != nil {
+		return Certificate{}, err
+	}
+	now := a.Now()
+	until, err := certificateEnd(c, now, ttl)
+	if err != nil {
+		return Certificate{}, err
+	}
+	if publicKey = strings.TrimSpace(publicKey); publicKey == "" || len(publicKey) > maxPublicKey {
+		return Certificate{}, &app.Error{Code: app.EInvalid, Field: "public_key",
+			Message: fmt.Sprintf("A public key has from 1 to %d bytes, not %d.", maxPublicKey, len(publicKey)),
+			Hint:    "Give the line of a file like ~/.ssh/id_ed25519.pub."}
+	}
+	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Certificate{}, err
+	}
+	if len(secrets.PrivateKey) == 0 {
+		return Certificate{}, app.Errorf(app.EConflict, "Cluster %q is gone, and its key with it.", c.Name)
+	}
+	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Certificate{}, err
+	}
+	users := loginUsers(nodes)
+	if len(users) == 0 {
+		return Certificate{}, &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("Cluster %q has no machine to sign in to yet.", c.Name),
+			Hint: "Ask again when its machines are there."}
+	}
+	signed, err := a.Keys.SignCertificate(secrets.PrivateKey, app.CertificateOrder{PublicKey: publicKey,
+		KeyID: "muster:" + actor.Tenant + "/" + actor.Name(), Principals: users, From: now.Add(-certificateSkew), Until: until})
+	if err != nil {
+		return Certificate{}, err
+	}
+	detail := fmt.Sprintf("%s, serial %d, valid until %s", signed.Fingerprint, signed.Serial, until.Format(time.RFC3339))
+	if err := a.Store.NoteDeed(ctx, actor.Deed(now, "cluster.certificate", c.ID, detail)); err != nil {
+		return Certificate{}, err
+	}
+	return Certificate{Certificate: signed.Line, User: users[0], ValidUntil: until, Serial: strconv.FormatUint(signed.Serial, 10)}, nil
+}
+
+// certificateEnd gives when a certificate that is made now ends, in whole seconds as certificates have it.
+func certificateEnd(c app.Cluster, now time.Time, ttl time.Duration) (time.Time, error) {
+	if ttl == 0 {
+		ttl = DefaultCertificateTime
+	}
+	if ttl < minCertificateTime || ttl > MaxCertificateTime {
+		return time.Time{}, &app.Error{Code: app.EInvalid, Field: "ttl",
+			Message: fmt.Sprintf("A certificate holds from 1 minute to %d hours, not %s.", int(MaxCertificateTime.Hours()), ttl),
+			Hint:    "Ask for a new one when it has ended."}
+	}
+	until := now.Add(ttl)
+	if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(until) {
+		until = c.ExpiresAt
+	}
+	if until = until.UTC().Truncate(time.Second); !until.After(now) {
+		return time.Time{}, &app.Error{Code: app.EConflict, Reason: "lease_over", Message: fmt.Sprintf("The lease of cluster %q is over.", c.Name)}
+	}
+	return until, nil
+}
+
+// loginUsers are those that one signs in as on the machines that there are; that of the first machine comes first.
+func loginUsers(nodes []app.Node) []string {
+	var users []string
+	for _, n := range nodes {
+		if n.Status != app.NodeCreated && n.Status != app.NodeReady {
+			continue
+		}
+		user := n.SSHUser
+		if user == "" {
+			user = "root"
+		}
+		if !slices.Contains(users, user) {
+			users = append(users, user)
+		}
+	}
+	return users
+}

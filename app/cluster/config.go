@@ -1,0 +1,26 @@
+package cluster
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// ClusterConfig gives the configuration of a cluster to those who may amend it. What may be secret is HiddenValue.
+func (a *Service) ClusterConfig(ctx context.Context, actor app.Actor, cluster string) (map[string]any, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "ClusterConfig", cluster)
+	if err != nil {
+		return nil, err
+	}
+	if err := actor.MayChange("ClusterConfig", c); err != nil {
+		return nil, err
+	}
+	if c.Status == app.ClusterDeleted {
+		return nil, app.Errorf(app.EConflict, "Cluster %q is gone, and its configuration with it.", c.Name)
+	}
+	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
+	if err != nil || d.Config == nil {
+		return map[string]any{}, err
+	}
+	return app.Concealed(d.Config).(map[string]any), nil
+}

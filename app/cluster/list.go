@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"context"
+
+	"muster/app"
+)
+
+// ClusterPage is a part of a list of clusters.
+type ClusterPage struct {
+	Clusters []app.ClusterSummary `json:"clusters" nullable:"false"`
+	Next     string               `json:"next,omitempty" doc:"What to give as after to get those that follow; left out at the end"`
+}
+
+// ClusterPage gives the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
+func (a *Service) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterFilter) (p ClusterPage, err error) {
+	if err := actor.Authorize("ClusterPage"); err != nil {
+		return p, err
+	}
+	if err := f.Check(); err != nil {
+		return p, err
+	}
+	if f.Limit == 0 {
+		f.Limit = 200
+	}
+	limit := f.Limit
+	f.Limit++
+	if f.Reader, err = a.ReaderOf(ctx, actor); err != nil {
+		return p, err
+	}
+	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
+	if err == nil {
+		err = a.secrets.MaskSummaries(ctx, actor, p.Clusters)
+	}
+	if app.CodeOf(err) == app.ENotFound {
+		e := app.Errorf(app.EInvalid, "There is no cluster %q after which others could follow.", f.After)
+		e.Field, e.Hint = "after", "Begin again without it."
+		return p, e
+	}
+	if err == nil && len(p.Clusters) > limit {
+		p.Clusters = p.Clusters[:limit]
+		p.Next = p.Clusters[limit-1].ID
+	}
+	return p, err
+}
+
+// ClusterCounts counts the clusters that a filter lets through, whatever their status, order and page; deleted ones only where
+// the filter has them.
+func (a *Service) ClusterCounts(ctx context.Context, actor app.Actor, f app.ClusterFilter) (app.ClusterCounts, error) {
+	if err := actor.Authorize("ClusterCounts"); err != nil {
+		return app.ClusterCounts{}, err
+	}
+	if err := f.Check(); err != nil {
+		return app.ClusterCounts{}, err
+	}
+	reader, err := a.ReaderOf(ctx, actor)
+	if err != nil {
+		return app.ClusterCounts{}, err
+	}
+	f.Reader = reader
+	return a.Store.CountClusters(ctx, actor.Tenant, f)
+}

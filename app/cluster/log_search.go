@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/secret"
+)
+
+// LogPage is what was found of a log. Next is the number at which to go on where not all was looked through: as After, or with Tail as
+// Before; 0 where that is the end.
+type LogPage struct {
+	Lines []app.LogLine `json:"lines" nullable:"false"`
+	Next  int64         `json:"next,omitempty" doc:"Where to go on, where there may be more: as after, or with tail as before; 0 where there is not"`
+}
+
+// How much one search looks through. Somebody who looks for what is rare is told how far that was, and may go on.
+const (
+	searchBatch = 5000
+	searchMost  = 200_000
+	searchFor   = 5 * time.Second
+)
+
+// maxLogText is how long a text may be that is looked for.
+const maxLogText = 200
+
+// SearchLogs gives lines of a cluster's log that have a text, whatever its case; "" gives all. It looks through so many lines at most
+// and says where to go on.
+func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f app.LogFilter) (LogPage, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)
+	if err != nil {
+		return LogPage{}, err
+	}
+	if len(f.Text) > maxLogText {
+		return LogPage{}, &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long a text to look for.", Hint: "At most 200 bytes."}
+	}
+	if f.Limit <= 0 {
+		f.Limit = 500
+	}
+	f.Limit = min(f.Limit, maxLogLines)
+	want := strings.ToLower(f.Text)
+	out, batch := LogPage{Lines: []app.LogLine{}}, f
+	if want != "" {
+		batch.Limit = searchBatch
+	} else {
+		batch.Limit++ // one more tells whether there is more
+	}
+	m, err := a.secrets.MaskFor(ctx, actor, c)
+	if err != nil {
+		return LogPage{}, err
+	}
+	begun := a.Now()
+	for looked := 0; ; {
+		lines, err := a.Store.Logs(ctx, actor.Tenant, c.ID, batch)
+		if err != nil {
+			return LogPage{}, err
+		}
+		lines = secret.MaskLines(m, lines) // before anything is looked for, or a search would tell what is hidden
+		looked += len(lines)
+		for i := range lines {
+			l := lines[i]
+			if f.Tail {
+				l = lines[len(lines)-1-i]
+			}
+			if want != "" && !strings.Contains(strings.ToLower(l.Text), want) {
+				continue
+			}
+			if len(out.Lines) == f.Limit {
+				out.Next = out.Lines[len(out.Lines)-1].Seq
+				return out.inOrder(f.Tail), nil
+			}
+			out.Lines = append(out.Lines, l)
+		}
+		if len(lines) < batch.Limit {
+			return out.inOrder(f.Tail), nil
+		}
+		if f.Tail {
+			batch.Before = lines[0].Seq
+		} else {
+			batch.After = lines[len(lines)-1].Seq
+		}
+		if looked >= searchMost || a.Now().Sub(begun) > searchFor {
+			out.Next = max(batch.After, 1)
+			if f.Tail {
+				out.Next = batch.Before
+			}
+			return out.inOrder(f.Tail), nil
+		}
+	}
+}
+
+// inOrder turns what was found from the end around.
+func (p LogPage) inOrder(tail bool) LogPage {
+	if tail {
+		for i, j := 0, len(p.Lines)-1; i < j; i, j = i+1, j-1 {
+			p.Lines[i], p.Lines[j] = p.Lines[j], p.Lines[i]
+		}
+	}
+	return p
+}

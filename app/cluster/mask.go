@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/secret"
+)
+
+// maskBy is maskFor a cluster that is named in something the actor may read, whether or not the cluster itself is shown. Nil where it is gone.
+func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (*secret.Redactor, error) {
+	c, err := a.FindCluster(ctx, actor, cluster)
+	if app.CodeOf(err) == app.ENotFound {
+		c, err = a.Store.Cluster(ctx, actor.Tenant, cluster)
+	}
+	if err != nil {
+		if app.CodeOf(err) == app.ENotFound {
+			err = nil
+		}
+		return nil, err
+	}
+	return a.secrets.MaskFor(ctx, actor, c)
+}
+
+// MaskRequests hides the values that requests change in configurations, from those who may read neither the configuration nor decide on the request.
+func (a *Service) MaskRequests(ctx context.Context, actor app.Actor, list []app.Request) error {
+	owners := map[string]bool{} // by cluster: whether the actor may read its configuration
+	for i := range list {
+		r := &list[i]
+		if r.Terms.Amended == nil && (r.Offer == nil || r.Offer.Amended == nil) || r.Requester == actor.Name() {
+			continue
+		}
+		may, known := owners[r.Cluster]
+		if !known {
+			c, err := a.FindCluster(ctx, actor, r.Cluster)
+			if err != nil && app.CodeOf(err) != app.ENotFound {
+				return err
+			}
+			may = err == nil && actor.MayIn("ClusterConfig", c)
+			owners[r.Cluster] = may
+		}
+		if may {
+			continue
+		}
+		r.Terms.Amended = r.Terms.Amended.Masked()
+		if r.Offer != nil {
+			o := *r.Offer
+			o.Amended = o.Amended.Masked()
+			r.Offer = &o
+		}
+	}
+	return nil
+}
+
+// maskNotices does so for what people were told.
+func (a *Service) maskNotices(ctx context.Context, actor app.Actor, list []app.Notice) error {
+	known := map[string]*secret.Redactor{}
+	for i := range list {
+		n := &list[i]
+		if n.Cluster == "" || n.Text == "" {
+			continue
+		}
+		m, is := known[n.Cluster]
+		if !is {
+			var err error
+			if m, err = a.maskBy(ctx, actor, n.Cluster); err != nil {
+				return err
+			}
+			known[n.Cluster] = m
+		}
+		n.Title, n.Text = m.Hide(n.Title), m.Hide(n.Text)
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/secret"
+)
+
+// Bounds of what previews ask of accounts.
+const (
+	preflightWait  = 500 * time.Millisecond // a preview waits for an answer
+	preflightLimit = 30 * time.Second       // one question may take
+	preflightGood  = time.Minute            // for how long an answer without problems is kept
+	preflightBad   = 10 * time.Second       // and one with problems, which a person may be fixing
+	mostPreflights = 1000                   // answers that are kept
+	mostAsking     = 64                     // questions at the same time
+	mostAskingOf   = 4                      // of them for one tenant
+)
+
+// AboutScript is what a finding about a script is about; see Finding.
+const AboutScript = "script"
+
+// foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
+func (a *Service) foresee(ctx context.Context, tenant string, d secret.Draft, p *app.Preview) error {
+	p.Problems = a.scriptProblems(d.Definition)
+	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+		return nil
+	}
+	answer, found, err := a.AskAccount(ctx, tenant, p.Layout.Provider, d.Needs(p.Layout))
+	p.Account, p.Problems = answer, append(p.Problems, found...)
+	return err
+}
+
+// AskAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
+func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs app.AccountNeeds) (*app.AccountAnswer, []app.Finding, error) {
+	if a.Accounts == nil {
+		return nil, nil, nil
+	}
+	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	if err != nil || c.Providers[provider] == nil {
+		return nil, nil, err
+	}
+	open, err := a.secrets.SecretsOf(ctx, tenant, *c.Providers[provider])
+	if err != nil {
+		return nil, nil, err
+	}
+	account, question := preflightKeys(tenant, open, needs)
+	answer, found := a.preflights.ask(ctx, a.Now, tenant, account, question, func(ctx context.Context) ([]app.Finding, error) {
+		return a.Accounts.CheckAccount(ctx, open, needs)
+	})
+	answer.Provider = provider
+	return &answer, found, nil
+}
+
+// preflightKeys name an account, as a tenant has it, and a question to it. Values of settings may be secret, so of these there is only a sum.
+func preflightKeys(tenant string, spec app.ProviderSpec, needs app.AccountNeeds) (account, question string) {
+	sum := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil { // what JSON has no word for is printed
+			b = fmt.Appendf(nil, "%#v", v)
+		}
+		return fmt.Sprintf("%x", sha256.Sum256(b))
+	}
+	account = tenant + "\x00" + spec.Account() + "\x00" + spec.Type + "\x00" + sum(spec.Settings)
+	return account, account + "\x00" + sum(needs)
+}
+
+// preflights asks accounts what they would refuse: one question at a time each, and of those that wait the latest.
+type preflights struct {
+	mu    sync.Mutex
+	kept  map[string]preflightAnswer // by question
+	turns map[string]*preflightTurn  // by account: questions that are being asked
+}
+
+type preflightAnswer struct {
+	at, until time.Time
+	state     app.AccountState
+	problems  []app.Finding
+}
+
+type preflightTurn struct {
+	preflightQuestion
+	tenant string
+	done   chan struct{}
+	next   *preflightQuestion // is asked after this one
+}
+
+type preflightQuestion struct {
+	key string
+	ask func(context.Context) ([]app.Finding, error)
+}
+
+// ask gives what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one to ask finds
+// the answer.
+func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, account, key string, ask func(context.Context) ([]app.Finding, error)) (app.AccountAnswer, []app.Finding) {
+	wait := time.NewTimer(preflightWait)
+	defer wait.Stop()
+	for {
+		answer, done := f.turn(ctx, now, tenant, account, preflightQuestion{key, ask})
+		if done == nil {
+			return app.AccountAnswer{State: answer.state, At: answer.at}, slices.Clone(answer.problems)
+		}
+		select {
+		case <-done:
+		case <-wait.C:
+			return app.AccountAnswer{State: app.AccountChecking}, nil
+		case <-ctx.Done():
+			return app.AccountAnswer{State: app.AccountChecking}, nil
+		}
+	}
+}
+
+// turn gives the answer that is kept, or what to wait for.
+func (f *preflights) turn(ctx context.Context, now func() time.Time, tenant, account string, q preflightQuestion) (preflightAnswer, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.kept[q.key]; ok && now().Before(a.until) {
+		return a, nil
+	}
+	if t := f.turns[account]; t != nil {
+		if t.key != q.key {
+			t.next = &q
+		}
+		return preflightAnswer{}, t.done
+	}
+	of := 0
+	for _, t := range f.turns {
+		if t.tenant == tenant {
+			of++
+		}
+	}
+	if len(f.turns) >= mostAsking || of >= mostAskingOf {
+		return preflightAnswer{state: app.AccountUnknown}, nil
+	}
+	t := &preflightTurn{preflightQuestion: q, tenant: tenant, done: make(chan struct{})}
+	if f.turns == nil {
+		f.turns = map[string]*preflightTurn{}
+	}
+	f.turns[account] = t
+	go f.run(context.WithoutCancel(ctx), now, account, t) // the answer is kept for the next preview, even if this request has ended
+	return preflightAnswer{}, t.done
+}
+
+// run asks one question after the other, until none waits.
+func (f *preflights) run(ctx context.Context, now func() time.Time, account string, t *preflightTurn) {
+	for t != nil {
+		limited, cancel := context.WithTimeout(ctx, preflightLimit)
+		found, err := t.ask(limited)
+		cancel()
+		t = f.answered(account, t, judgeAccount(found, err), now())
+	}
+}
+
+// answered keeps an answer, and gives the turn that follows; nil for none.
+func (f *preflights) answered(account string, t *preflightTurn, a preflightAnswer, now time.Time) (next *preflightTurn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer close(t.done)
+	a.at, a.until = now, now.Add(preflightGood)
+	if len(a.problems) > 0 || a.state != app.AccountChecked {
+		a.until = now.Add(preflightBad)
+	}
+	if len(f.kept) >= mostPreflights {
+		maps.DeleteFunc(f.kept, func(_ string, old preflightAnswer) bool { return !now.Before(old.until) })
+	}
+	if f.kept == nil || len(f.kept) >= mostPreflights {
+		f.kept = map[string]preflightAnswer{}
+	}
+	f.kept[t.key] = a
+	if t.next == nil {
+		delete(f.turns, account)
+		return nil
+	}
+	next = &preflightTurn{preflightQuestion: *t.next, tenant: t.tenant, done: make(chan struct{})}
+	f.turns[account] = next
+	return next
+}
+
+// judgeAccount leaves of what was found what is of use to people who want machines now. What passes by itself, such as a cloud that does not answer, is no problem of
+// theirs.
+func judgeAccount(found []app.Finding, err error) preflightAnswer {
+	a := preflightAnswer{state: app.AccountChecked}
+	if err != nil {
+		a.state = app.AccountUnknown
+		return a
+	}
+	for _, f := range found {
+		switch {
+		case f.OK:
+		case f.Code == app.ETransient, f.Code == app.ETimeout, f.Code == app.ERateLimit:
+			a.state = app.AccountUnknown
+		case f.Warning && !slices.Contains([]string{app.AboutQuota, app.AboutFlavor, app.AboutImage, app.AboutRegion}, f.About): // such as what cannot be looked up
+		default:
+			f.Warning = f.Warning || f.Code == app.ECapacity // there may be room later, or in another zone
+			a.problems = append(a.problems, f)
+		}
+	}
+	slices.SortStableFunc(a.problems, func(x, y app.Finding) int { return cmp.Compare(x.Rank(), y.Rank()) })
+	return a
+}
+
+// scriptProblems are the scripts of a cluster that shells cannot read. Catalogs refuse them, but for those that were saved before, or written for Coopr.
+func (a *Service) scriptProblems(d app.Definition) (problems []app.Finding) {
+	if a.CheckScript == nil {
+		return nil
+	}
+	check := func(subject, where, script string) {
+		if fault := a.faults.of(script, a.CheckScript); fault != nil && len(problems) < app.MostChanges {
+			problems = append(problems, app.Finding{About: AboutScript, Subject: subject, Warning: fault.Warning, Code: app.EScript, Hint: asSentence(fault.Hint),
+				Message: asSentence(fmt.Sprintf("%s: line %d, column %d of the script: %s", where, fault.Line, fault.Column, fault.Message))})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Services)) {
+		s := d.Services[name]
+		if s == nil {
+			continue
+		}
+		for _, act := range app.ServiceActions {
+			if c := s.Actions[act]; c != nil && c.Automator == "shell" {
+				check(name, fmt.Sprintf("Service %s, action %s", name, act), c.Fields["script"])
+			}
+		}
+		if s.Health != nil {
+			check(name, "Service "+name+", health check", app.CoverMacros(s.Health.Command))
+		}
+	}
+	for _, h := range d.Hooks {
+		check(h.Name, "Hook "+h.Name, h.Script)
+	}
+	return problems
+}
+
+// asSentence begins with a capital and ends with a full stop.
+func asSentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimRight(s[1:], ".") + "."
+}
+
+// scriptFaults remembers what was said of scripts, by their sums: a form asks for a preview with every change.
+type scriptFaults struct {
+	mu   sync.Mutex
+	kept map[[sha256.Size]byte]*app.ScriptFault
+}
+
+func (f *scriptFaults) of(script string, check func(string) *app.ScriptFault) *app.ScriptFault {
+	if script == "" {
+		return nil
+	}
+	key := sha256.Sum256([]byte(script))
+	f.mu.Lock()
+	fault, ok := f.kept[key]
+	f.mu.Unlock()
+	if ok {
+		return fault
+	}
+	fault = check(script)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept == nil || len(f.kept) >= mostPreflights {
+		f.kept = map[[sha256.Size]byte]*app.ScriptFault{}
+	}
+	f.kept[key] = fault
+	return fault
+}

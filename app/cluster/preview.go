@@ -1,0 +1,165 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/secret"
+)
+
+// SolveTime is how long a layout may be looked for before the person is told that it takes too long.
+const SolveTime = 10 * time.Second
+
+// Preview works out what a create would do, and what policies would say to it. Nothing is accepted or written.
+func (a *Service) Preview(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.Preview, error) {
+	if err := actor.Authorize("Preview"); err != nil {
+		return app.Preview{}, err
+	}
+	ctx = catalog.HoldCatalog(ctx)
+	w, err := a.weigh(ctx, actor, r)
+	if err == nil {
+		w.Preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.Draft, w.Preview)
+	}
+	if err != nil {
+		return w.Preview, err
+	}
+	w.Preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
+	err = a.foresee(ctx, actor.Tenant, w.Draft, &w.Preview)
+	return w.Preview, err
+}
+
+// Prepare is the part of a create that needs no decision: solve, plan, price.
+func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterRequest) (secret.Draft, app.Preview, error) {
+	if err := app.CheckSize(r.Size); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, SolveTime)
+	defer cancel()
+	leave, err := a.Solving.Enter(ctx, tenant)
+	if err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	defer leave()
+	c, revision, err := a.catalogs.CatalogAt(ctx, tenant, 0)
+	if err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	var set app.Settled
+	if t := c.Templates[r.Template]; t != nil {
+		var err error
+		if r, set, err = r.Settled(t); err != nil {
+			return secret.Draft{}, app.Preview{}, err
+		}
+		if err := app.CheckSize(r.Size); err != nil {
+			return secret.Draft{}, app.Preview{}, err
+		}
+	}
+	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
+	if err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	if err := a.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	t := c.Templates[r.Template]
+	p := app.Preview{Template: r.Template, Layout: layout}
+	if err := p.SetLease(t, r.Lease); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	d := secret.Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: app.PlanNodes(layout), DnsSuffix: app.FirstOf(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
+	if err := app.CheckDNSSuffix(d.DnsSuffix); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	d.Definition = define(c, t, layout, app.MergeConfig(set.Config, r.Config))
+	left, err := a.resources.Common(ctx, tenant, d.Definition.Services, nil)
+	if err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	if err := a.resources.Pin(ctx, tenant, d.Definition.Services); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	if err := a.catalogs.CheckHost(c, layout.Provider, d.Definition.Services, nil, d.Definition.Images, t, t.Hooks); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	if err := a.catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	d.Definition.Overrides = app.MergeConfig(nil, r.Config)
+	if len(set.Given) > 0 {
+		d.Definition.Parameters = set.Given
+	}
+	hooks, err := a.Scripts(ctx, tenant, app.OperationCreate, d.Definition)
+	if err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	plan, err := a.Plan(ctx, tenant, layout.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
+		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
+	if err != nil {
+		return secret.Draft{}, app.Preview{}, err
+	}
+	if layout.MostPerHour = d.Most(layout); layout.MostPerHour == layout.CostPerHour {
+		layout.MostPerHour = 0
+	}
+	if words := app.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {
+		layout.Notes = append(slices.Clone(layout.Notes), words)
+	}
+	if layout.Size() > app.NamesMost {
+		layout.Notes = append(slices.Clone(layout.Notes), "Nodes know the names of those nodes that the configuration names. In clusters of up to 1,000 nodes, each knows all others.")
+	}
+	warnings := append(t.Warnings(), left...)
+	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
+		warnings = append(warnings, fmt.Sprintf("Provider %s makes no firewalls, so what template %s says of one does not hold there.", spec.Name, t.Name))
+	}
+	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
+	return d, p, nil
+}
+
+// define takes from the catalog what the cluster needs of it.
+func define(c *app.Catalog, t *app.Template, l app.Layout, config map[string]any) app.Definition {
+	d := app.Definition{
+		Lease:    &t.Lease,
+		Template: t.Digest(), Immutable: t.Immutable,
+		Hooks:     t.Hooks,
+		Health:    t.Health,
+		Survivors: t.Survivors,
+		Firewall:  t.Firewall,
+		Batches:   t.Batches,
+		Config:    app.MergeConfig(t.Defaults.Config, config),
+		Services:  map[string]*app.Service{}, Hardware: map[string]app.Flavor{}, Images: map[string]app.Image{},
+	}
+	for _, g := range l.Groups {
+		d.Hardware[g.Hardware] = c.Hardware[g.Hardware].Providers[l.Provider]
+		d.Images[g.Image] = c.Images[g.Image].Providers[l.Provider]
+		for _, s := range g.Services {
+			d.Services[s] = c.Services[s]
+		}
+	}
+	d.Links = LinksOf(t, d.Services)
+	nodes := make([]app.Placed, 0, len(l.Groups))
+	for _, g := range l.Groups {
+		nodes = append(nodes, app.Placed{Hardware: g.Hardware, Services: g.Services})
+	}
+	d.TakeFallbacks(c, t, l.Provider, nodes)
+	return d
+}
+
+// LinksOf gives the template's links and then those of its services, each URL once.
+func LinksOf(t *app.Template, services map[string]*app.Service) (links []app.Link) {
+	add := func(more []app.Link) {
+		for _, l := range more {
+			if !slices.ContainsFunc(links, func(k app.Link) bool { return k.URL == l.URL }) {
+				links = append(links, l)
+			}
+		}
+	}
+	add(t.Links)
+	for _, name := range slices.Sorted(maps.Keys(services)) {
+		add(services[name].Links)
+	}
+	return links
+}

@@ -1,0 +1,20 @@
+package cluster
+
+import (
+	"context"
+	"time"
+)
+
+// RetentionStore forgets what was only written down to be read for a while. Receipts, the audit and operations with their steps
+// are never forgotten.
+type RetentionStore interface {
+	// DropEvents deletes events that are older than before, from the feed's row after from on: a bounded number at once. Next
+	// is where to go on, 0 where nothing more is due.
+	DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)
+	// DropLogs does the same with log lines of operations that ended before then.
+	DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)
+	// DropPaces forgets kinds of steps of which nothing was seen since then, a bounded number at once, and gives how many.
+	DropPaces(ctx context.Context, before time.Time) (int, error)
+	// DropAnswers is that of IdempotencyStore.
+	DropAnswers(ctx context.Context, before time.Time) (int, error)
+}

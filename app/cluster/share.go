@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// SharedAccess are those that a cluster can be shared with.
+var SharedAccess = []app.Access{app.AccessReader, app.AccessUser, app.AccessCoOwner}
+
+// ReaderOf is the actor as one who looks at clusters.
+func (a *Service) ReaderOf(ctx context.Context, actor app.Actor) (r *app.ClusterReader, err error) {
+	r = &app.ClusterReader{Tenant: actor.Tenant, User: actor.Name(), Groups: actor.Groups, Role: actor.Role, SeesAll: app.PermissionTable["Clusters"].Of(actor.Role) == app.All}
+	if !r.SeesAll {
+		r.Clusters, r.Requests, err = a.Store.OpenFor(ctx, *r)
+	}
+	return r, err
+}
+
+// ClusterShare is access to a cluster for a person or for the members of a group; the other is "".
+type ClusterShare struct {
+	Person string     `json:"person,omitempty" maxLength:"64"`
+	Group  string     `json:"group,omitempty" maxLength:"200"`
+	Access app.Access `json:"access,omitempty" enum:"reader,user,co-owner" doc:"What it allows, as far as the role of each allows it; left out where a share is removed"`
+}
+
+// Name is who it is for, as commands and records name it: ana, or group:ops.
+func (s ClusterShare) Name() string {
+	if s.Group != "" {
+		return groupPrefix + s.Group
+	}
+	return s.Person
+}
+
+// ShareWith reads a name as Name writes it.
+func ShareWith(name string) (s ClusterShare) {
+	if group, is := strings.CutPrefix(name, groupPrefix); is {
+		s.Group = group
+	} else {
+		s.Person = name
+	}
+	return s
+}
+
+// groupPrefix marks a group where a person could be named too. Accounts have no such name.
+const groupPrefix = "group:"
+
+// ClusterSharing says who has access to a cluster.
+type ClusterSharing struct {
+	Cluster    string         `json:"cluster"` // its id
+	Owner      string         `json:"owner"`
+	OwnerGroup string         `json:"owner_group,omitempty"`
+	Visibility app.Visibility `json:"visibility"`
+	Shares     []ClusterShare `json:"shares" nullable:"false"` // persons first, each by name
+}
+
+// SharingChange changes who has access to a cluster. What is left out stays.
+type SharingChange struct {
+	Visibility app.Visibility `json:"visibility,omitempty" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`
+	Add        []ClusterShare `json:"add,omitempty" maxItems:"100" doc:"Shares to add, or to set to another access"`
+	Remove     []ClusterShare `json:"remove,omitempty" maxItems:"100" doc:"Shares to remove"`
+}
+
+// mostShares is how many shares a cluster can have. Groups are for more people.
+const mostShares = 200
+
+// SharingStore keeps who may see which cluster.
+type SharingStore interface {
+	// ReadableCluster finds a cluster that the reader may see, by id or, among live ones, by name. It sets Cluster.Access. ENotFound for all others.
+	ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error)
+	// OpenFor returns the clusters and requests that wait for the reader: see ClusterReader.Decides and Answers.
+	OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error)
+	// ClusterSharing tells who has access to a cluster.
+	ClusterSharing(ctx context.Context, tenant, cluster string) (ClusterSharing, error)
+	// ShareCluster changes that, and writes an event and the audit. EInvalid names a person or group that the tenant does not have.
+	ShareCluster(ctx context.Context, who app.Actor, cluster string, c SharingChange, most int, at time.Time) (ClusterSharing, error)
+	// DefaultVisibility is that of a tenant's new clusters.
+	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
+	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
+}
+
+// ClusterSharing tells who has access to a cluster, to those who may change that.
+func (a *Service) ClusterSharing(ctx context.Context, actor app.Actor, cluster string) (ClusterSharing, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "ClusterSharing", cluster)
+	if err != nil {
+		return ClusterSharing{}, err
+	}
+	if err := actor.MayChange("ClusterSharing", c); err != nil {
+		return ClusterSharing{}, err
+	}
+	return a.Store.ClusterSharing(ctx, actor.Tenant, c.ID)
+}
+
+// ShareCluster grants or withdraws access to a cluster, or sets its visibility. Withdrawing access doesn't take back an SSH key that
+// was downloaded; certificates expire.
+func (a *Service) ShareCluster(ctx context.Context, actor app.Actor, cluster string, change SharingChange) (ClusterSharing, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "ShareCluster", cluster)
+	if err != nil {
+		return ClusterSharing{}, err
+	}
+	if err := actor.MayChange("ShareCluster", c); err != nil {
+		return ClusterSharing{}, err
+	}
+	if err := change.check(c); err != nil {
+		return ClusterSharing{}, err
+	}
+	return a.Store.ShareCluster(ctx, actor, c.ID, change, mostShares, a.Now())
+}
+
+func (s SharingChange) check(c app.Cluster) error {
+	bad := func(field, hint, format string, args ...any) error {
+		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if s.Visibility != "" {
+		if err := s.Visibility.Check(); err != nil {
+			return err
+		}
+	}
+	for i, one := range s.Add {
+		switch field := fmt.Sprintf("add[%d]", i); {
+		case (one.Person == "") == (one.Group == ""):
+			return bad(field, "Name one of them.", "A share is for a person or for a group.")
+		case !slices.Contains(SharedAccess, one.Access):
+			return bad(field+".access", "Use reader, user or co-owner.", "%s has no access that can be shared.", one.Name())
+		case one.Person == c.Owner:
+			return bad(field, "Transfer the cluster to change that.", "%s owns cluster %q.", one.Person, c.Name)
+		}
+	}
+	for i, one := range s.Remove {
+		if (one.Person == "") == (one.Group == "") {
+			return bad(fmt.Sprintf("remove[%d]", i), "Name one of them.", "A share is for a person or for a group.")
+		}
+	}
+	return nil
+}
+
+// Tell is the notice for those who get access that they did not have.
+func (s ClusterShare) Tell(c app.Cluster, who app.Actor, at time.Time) app.Notice {
+	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Path: "/clusters/" + c.ID,
+		Title: fmt.Sprintf("%s shared the cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
+	if s.Person != "" {
+		n.Users = []string{s.Person}
+	} else {
+		n.Groups, n.Title = []string{s.Group}, fmt.Sprintf("%s shared the cluster %s with the group %s.", who.Name(), c.Name, s.Group)
+	}
+	return n
+}
+
+// DefaultVisibility is the visibility of the tenant's new clusters.
+func (a *Service) DefaultVisibility(ctx context.Context, actor app.Actor) (app.Visibility, error) {
+	if err := actor.Authorize("DefaultVisibility"); err != nil {
+		return "", err
+	}
+	return a.Store.DefaultVisibility(ctx, actor.Tenant)
+}
+
+// SetDefaultVisibility sets it. Clusters that exist stay as they are.
+func (a *Service) SetDefaultVisibility(ctx context.Context, actor app.Actor, v app.Visibility) error {
+	if err := actor.Authorize("SetDefaultVisibility"); err != nil {
+		return err
+	}
+	if err := v.Check(); err != nil {
+		return err
+	}
+	return a.Store.SetDefaultVisibility(ctx, actor, v, a.Now())
+}

@@ -1,0 +1,235 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// ClusterSpec is what to ask for to get a cluster like another one, with the catalog as it is. It is written for people, and read by
+// `muster cluster create -f`. Empty fields leave the choice to the template.
+type ClusterSpec struct {
+	Name       string            `json:"name,omitempty"`
+	Template   string            `json:"template"`
+	Size       int               `json:"size"`
+	Provider   string            `json:"provider,omitempty"`
+	Services   []string          `json:"services,omitempty"`
+	Hardware   string            `json:"hardware,omitempty"` // where all nodes have the same
+	Image      string            `json:"image,omitempty"`    // where all nodes have the same
+	Prefer     app.Preference    `json:"prefer,omitempty"`
+	Lease      string            `json:"lease,omitempty"` // such as 8h, or forever
+	DNSSuffix  string            `json:"dns_suffix,omitempty"`
+	Config     map[string]any    `json:"config,omitempty"` // over the template's own
+	Parameters map[string]any    `json:"parameters,omitempty"`
+	OnFailure  app.FailureChoice `json:"on_failure,omitempty"`
+	app.Survival
+}
+
+// SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
+type SpecExport struct {
+	Spec ClusterSpec `json:"spec"`
+	// LeftOut are the paths of values that may be secret, and that whoever creates has to give again.
+	LeftOut []string        `json:"left_out" nullable:"false"`
+	Groups  []app.NodeGroup `json:"groups" nullable:"false"`
+}
+
+// ExportCluster gives the spec of a cluster to those who may change it. Values that may be secret are left out; references to
+// secrets are not secret.
+func (a *Service) ExportCluster(ctx context.Context, actor app.Actor, cluster string) (SpecExport, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "ExportCluster", cluster)
+	if err != nil {
+		return SpecExport{}, err
+	}
+	if err := actor.MayChange("ExportCluster", c); err != nil {
+		return SpecExport{}, err
+	}
+	e, err := a.export(ctx, c)
+	if err != nil {
+		return SpecExport{}, err
+	}
+	e.LeftOut = []string{}
+	e.Spec.Config = withoutSecrets("config", e.Spec.Config, &e.LeftOut)
+	e.Spec.Parameters = withoutSecrets("parameters", e.Spec.Parameters, &e.LeftOut)
+	return e, nil
+}
+
+// export is the spec with all of its values.
+func (a *Service) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
+	if c.Status == app.ClusterDeleted {
+		return SpecExport{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+	}
+	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return SpecExport{}, err
+	}
+	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return SpecExport{}, err
+	}
+	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	if err != nil {
+		return SpecExport{}, err
+	}
+	return specOf(c, d, nodes, catalog.Templates[c.Template]), nil
+}
+
+// specOf writes down what a cluster is. The template is the one of today; nil where there is none any more.
+func specOf(c app.Cluster, d app.Definition, nodes []app.Node, t *app.Template) SpecExport {
+	e := SpecExport{LeftOut: []string{}, Groups: groupsOf(nodes)}
+	e.Spec = ClusterSpec{Name: c.Name, Template: c.Template, Size: len(nodes), Provider: c.Provider, Services: slices.Clone(c.Services), DNSSuffix: c.DNSSuffix,
+		Config: d.Overrides, Parameters: d.Parameters, Lease: "forever"}
+	if d.Overrides == nil && t != nil { // from before it was kept apart
+		e.Spec.Config = difference(t.Defaults.Config, d.Config)
+	}
+	if !c.ExpiresAt.IsZero() {
+		lease := c.ExpiresAt.Sub(c.CreatedAt)
+		if t != nil && t.Lease.Initial > 0 {
+			lease = min(lease, t.Lease.Initial) // what came later was an extension
+		}
+		e.Spec.Lease = leaseText(lease)
+	}
+	if len(e.Groups) > 0 {
+		e.Spec.Hardware, e.Spec.Image = e.Groups[0].Hardware, e.Groups[0].Image
+	}
+	for _, g := range e.Groups {
+		if g.Hardware != e.Spec.Hardware {
+			e.Spec.Hardware = ""
+		}
+		if g.Image != e.Spec.Image {
+			e.Spec.Image = ""
+		}
+	}
+	return e
+}
+
+// groupsOf counts nodes that are alike, in the order of the first of each.
+func groupsOf(nodes []app.Node) []app.NodeGroup {
+	groups := []app.NodeGroup{}
+	for _, n := range nodes {
+		i := slices.IndexFunc(groups, func(g app.NodeGroup) bool {
+			return g.Hardware == n.AskedHardware() && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
+		})
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, app.NodeGroup{Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: n.Services})
+		}
+		groups[i].Count++
+	}
+	return groups
+}
+
+// difference gives what has to be laid over base to get full, as far as that can be said: what full lacks is not.
+func difference(base, full map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range full {
+		b, had := base[k]
+		bm, bIs := b.(map[string]any)
+		vm, vIs := v.(map[string]any)
+		switch {
+		case had && bIs && vIs:
+			if sub := difference(bm, vm); len(sub) > 0 {
+				out[k] = sub
+			}
+		case !had || !app.SameValue(b, v):
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// withoutSecrets leaves out what may be secret, and names it.
+func withoutSecrets(path string, config map[string]any, left *[]string) map[string]any {
+	if len(config) == 0 {
+		return nil
+	}
+	out := map[string]any{}
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		at, v := app.PathOf(path, k), config[k]
+		if m, is := v.(map[string]any); is && !app.SecretKey.MatchString(k) {
+			if len(m) == 0 {
+				out[k] = m
+			} else if sub := withoutSecrets(at, m, left); len(sub) > 0 {
+				out[k] = sub
+			}
+			continue
+		}
+		if hides(k, v) {
+			*left = append(*left, at)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// hides tells whether a value under a key may be secret.
+func hides(key string, v any) bool {
+	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
+		return false
+	}
+	return app.SecretKey.MatchString(key) || !app.SameValue(v, app.Concealed(v))
+}
+
+// leaseText writes a length of time as ParseLength reads it, to the minute.
+func leaseText(d time.Duration) string {
+	text := ""
+	for _, u := range []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if n := d / u.size; n > 0 {
+			text += fmt.Sprintf("%d%s", n, u.name)
+			d -= n * u.size
+		}
+	}
+	if text == "" {
+		return "1m"
+	}
+	return text
+}
+
+// Request is what to ask for.
+func (s ClusterSpec) Request() (app.ClusterRequest, error) {
+	r := app.ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, Survival: s.Survival,
+		LayoutRequest: app.LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
+	var err error
+	r.Lease, err = s.leaseLength()
+	return r, err
+}
+
+// leaseLength reads the lease: nil where nothing is said, 0 for ever.
+func (s ClusterSpec) leaseLength() (*time.Duration, error) {
+	switch s.Lease {
+	case "":
+		return nil, nil
+	case "forever":
+		return new(time.Duration), nil
+	}
+	lease, err := app.ParseLength(s.Lease)
+	if err != nil || lease <= 0 {
+		return nil, &app.Error{Code: app.EInvalid, Field: "lease", Message: fmt.Sprintf("%.40q isn't a length of time.", s.Lease), Hint: "Write it like 90m, 8h, 7d or forever."}
+	}
+	return &lease, nil
+}
+
+// Complaints are what is wrong with a spec whatever the catalog says, each with its field.
+func (s ClusterSpec) Complaints() (list []*app.Error) {
+	_, lease := s.leaseLength()
+	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.Survival.Check(s.OnFailure)}
+	if s.Name != "" {
+		checks = append(checks, app.CheckClusterName(s.Name))
+	}
+	if s.DNSSuffix != "" {
+		checks = append(checks, app.CheckDNSSuffix(s.DNSSuffix))
+	}
+	for _, err := range checks {
+		if err != nil {
+			list = append(list, app.AsError(err))
+		}
+	}
+	return list
+}

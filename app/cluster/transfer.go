@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// ClusterTransfer gives a cluster to another owner, as the store takes it.
+type ClusterTransfer struct {
+	Tenant  string
+	Cluster string
+	From    string // the owner that it had when it was asked for
+	To      string
+	Group   string // that owns it from now on, together with To; "" for none
+	Who     app.Actor
+	Now     time.Time
+}
+
+// TransferCluster gives a cluster to another user of its tenant, who can have clusters: not disabled, and not a viewer. What it takes
+// of quotas is the new owner's from then on, in the same transaction, so a quota can refuse it. Both are told. Usage stays with
+// whoever owned the cluster when its machines were made.
+//
+// To group:NAME, it is given to the members of a group: each may do what the owner may. The person who owned it stays responsible for it,
+// with quotas and notices, until a member transfers it to another person.
+//
+// Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written anew.
+func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (app.ClusterView, error) {
+	c, err := a.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := actor.MayChange("TransferCluster", c); err != nil {
+		return app.ClusterView{}, err
+	}
+	if to = strings.TrimSpace(to); to == "" {
+		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "Say who is to have the cluster.", Hint: "A user of your tenant, by the name of the account."}
+	}
+	if c.Status == app.ClusterDeleted {
+		return app.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+	}
+	t := ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
+	if strings.HasPrefix(to, groupPrefix) {
+		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
+			return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The name of the group is missing.", Hint: "For example group:ops."}
+		}
+	}
+	if t.To != c.Owner || t.Group != c.OwnerGroup {
+		if err := a.Store.TransferCluster(ctx, t); err != nil {
+			return app.ClusterView{}, err
+		}
+	}
+	after, err := a.FindCluster(ctx, actor, c.ID)
+	if app.CodeOf(err) == app.ENotFound { // shown once more to the one who gave it away
+		after, err = c, nil
+		after.Access = app.AccessNone
+	}
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	return a.clusterView(ctx, actor, after)
+}
+
+// Accepts tells whether a user can be given a cluster.
+func (t ClusterTransfer) Accepts(heir app.User) error {
+	refuse := func(why string) error {
+		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s cannot have clusters: %s.", t.To, why), Hint: "Choose somebody else."}
+	}
+	switch {
+	case heir.Disabled():
+		return refuse("the account is disabled")
+	case heir.Role == app.RoleViewer:
+		return refuse("viewers only look")
+	}
+	return nil
+}
+
+// Tell gives the notices of a transfer: one for each of the two, save for whoever did it.
+func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
+	if t.To == t.From {
+		if t.Group == "" {
+			return nil
+		}
+		return []app.Notice{{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Groups: []string{t.Group}, Path: "/clusters/" + c.ID,
+			Title: fmt.Sprintf("%s gave the cluster %s to the group %s.", t.Who.Name(), c.Name, t.Group), Text: t.To + " stays responsible for it; each member may do what the owner may."}}
+	}
+	tell := func(user, title, text string) {
+		if user == t.Who.Name() {
+			return
+		}
+		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, Path: "/clusters/" + c.ID})
+	}
+	tell(t.To, fmt.Sprintf("%s gave you the cluster %s.", t.Who.Name(), c.Name),
+		fmt.Sprintf("It was %s's, and counts towards your quotas now. Who was given its SSH key before still has it.", t.From))
+	tell(t.From, fmt.Sprintf("%s gave your cluster %s to %s.", t.Who.Name(), c.Name, t.To), "It does not count towards your quotas any more.")
+	return list
+}

@@ -1,0 +1,289 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"muster/app"
+)
+
+// SaidErrors says a long text whole only the first time, since steps that fail together mostly fail for one reason. It's kept for one answer.
+type SaidErrors map[string]string
+
+// shortText is how long a text may be that is repeated.
+const shortText = 60
+
+// Say returns what is said of something: its text, or whose text it repeats.
+func (o SaidErrors) Say(who, text string) string {
+	if len(text) <= shortText {
+		return text
+	}
+	if first, said := o[text]; said {
+		return "the same error as " + first
+	}
+	o[text] = who
+	return text
+}
+
+// Plight is what decides which ways lead on from where a cluster is.
+type Plight struct {
+	status app.ClusterStatus
+	Latest app.Operation     `json:"-"` // that was begun or is to be; zero where there is none
+	Undone app.OperationKind `json:"-"` // where that is a roll-back: what it undoes
+	nodes  int               // that are not gone
+	Lost   []string          `json:"-"` // nodes whose machines are gone, without those that are given back
+	left   []string          // nodes whose machines are gone and that are given back
+	Open   app.Unfinished    `json:"-"` // what the latest operation has not done, where it did not end well
+}
+
+// UndoneKind gives the kind of what a roll-back undoes; "" for another operation.
+func UndoneKind(ops []app.Operation, o app.Operation) app.OperationKind {
+	for _, of := range ops {
+		if o.Kind == app.OperationRollBack && of.ID == o.Undoes {
+			return of.Kind
+		}
+	}
+	return ""
+}
+
+// MaySleep tells whether machines of a failed cluster may be stopped because it was put to sleep. Operations are newest first.
+func MaySleep(ops []app.Operation) bool {
+	for _, o := range ops {
+		if !o.StartedAt.IsZero() {
+			return o.Kind.Power() || UndoneKind(ops, o).Power()
+		}
+	}
+	return false
+}
+
+// LostOnly tells that nothing is wrong but that machines are gone.
+func (p Plight) LostOnly() bool {
+	return p.Latest.ID == 0 || p.Latest.Status == app.OperationSucceeded
+}
+
+// Power tells that machines may be stopped.
+func (p Plight) Power() bool { return p.Latest.Kind.Power() || p.Undone.Power() }
+
+// mends tells whether a repair can finish what was left undone.
+func (p Plight) mends() bool {
+	switch {
+	case p.nodes == 0:
+		return false
+	case p.LostOnly():
+		return true
+	case p.Latest.Status != app.OperationFailed && p.Latest.Status != app.OperationCancelled || p.Power():
+		return false
+	case p.Latest.Kind == app.OperationRollBack:
+		return p.Undone != app.OperationCreate
+	}
+	return p.Latest.Kind != app.OperationDelete
+}
+
+// reconfigures tells whether what was left undone can be finished with another configuration.
+func (p Plight) reconfigures() bool { return !p.LostOnly() && p.mends() }
+
+// partial tells whether nothing is missing but machines, of which some came. Whether the template's constraints hold without the others is
+// found when it's asked for.
+func (p Plight) partial() bool {
+	if p.Latest.Kind != app.OperationCreate && p.Latest.Kind != app.OperationResize || p.Latest.Status != app.OperationFailed {
+		return false
+	}
+	return !p.Open.Other && p.Open.Machines > 0 && p.Open.Machines < p.nodes
+}
+
+// Ways gives the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
+func (p Plight) Ways() (ways []app.WayKind) {
+	if p.status != app.ClusterFailed {
+		return nil
+	}
+	add := func(is bool, w app.WayKind) {
+		if is && !slices.Contains(ways, w) {
+			ways = append(ways, w)
+		}
+	}
+	k := p.Latest.Kind
+	resumes := p.Latest.Status == app.OperationFailed && !p.Open.Stuck
+	undoes := !p.LostOnly() && k.Undoable()
+	switch {
+	case p.LostOnly():
+		add(p.mends(), app.WayRepair)
+	case k == app.OperationDelete, p.Undone == app.OperationCreate:
+		add(p.Latest.Status == app.OperationFailed, app.WayResume) // what is gone needn't be given back
+	case p.Power():
+		add(resumes, app.WayResume)
+		add(k != app.OperationSleep, app.WayWake)
+		add(undoes, app.WayRollBack)
+	case len(p.Lost) > 0, p.Open.Stuck:
+		add(p.mends(), app.WayRepair)
+		add(p.partial(), app.WayAcceptPartial)
+		add(resumes, app.WayResume)
+		add(undoes, app.WayRollBack)
+		add(p.reconfigures(), app.WayReconfigure)
+	default:
+		add(resumes, app.WayResume)
+		add(p.partial(), app.WayAcceptPartial)
+		add(p.Latest.Status == app.OperationCancelled && p.mends(), app.WayRepair)
+		add(undoes, app.WayRollBack)
+		add(p.reconfigures(), app.WayReconfigure)
+		add(p.mends(), app.WayRepair)
+	}
+	return append(ways, app.WayDelete)
+}
+
+// PlightOf reads what decides which ways lead on from where a cluster is.
+func (a *Service) PlightOf(ctx context.Context, c app.Cluster) (p Plight, err error) {
+	v := app.ClusterView{Cluster: c}
+	if v.Nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
+		return p, err
+	}
+	if v.Operations, err = a.Store.Operations(ctx, c.Tenant, c.ID); err != nil {
+		return p, err
+	}
+	u, err := a.unfinished(ctx, v)
+	return NewPlight(v, u), err
+}
+
+// LatestBegun gives the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
+func LatestBegun(ops []app.Operation) app.Operation {
+	for _, o := range ops {
+		if !o.Status.Ended() || !o.StartedAt.IsZero() {
+			return o
+		}
+	}
+	return app.Operation{}
+}
+
+func NewPlight(v app.ClusterView, open app.Unfinished) Plight {
+	p := Plight{status: v.Status, Open: open, Latest: LatestBegun(v.Operations)}
+	p.Undone = UndoneKind(v.Operations, p.Latest)
+	for _, n := range v.Nodes {
+		if n.Status == app.NodeDeleted {
+			continue
+		}
+		p.nodes++
+		switch {
+		case n.Lost() && n.Leaving:
+			p.left = append(p.left, n.Name)
+		case n.Lost():
+			p.Lost = append(p.Lost, n.Name)
+		}
+	}
+	return p
+}
+
+// TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
+func TroubleOf(v app.ClusterView, d app.Definition, open app.Unfinished) *app.Trouble {
+	if v.Status != app.ClusterFailed {
+		return nil
+	}
+	t := &app.Trouble{Lost: []string{}, Failures: []app.TroubleStep{}, Ways: []app.Way{}}
+	p := NewPlight(v, open)
+	for _, n := range v.Nodes {
+		if n.Lost() {
+			if t.Since.IsZero() || n.LostAt.Before(t.Since) {
+				t.Since = n.LostAt
+			}
+			continue
+		}
+		if n.Status == app.NodeCreated || n.Status == app.NodeReady {
+			t.CostPerHour += d.Hardware[n.Hardware].CostPerHour
+		}
+	}
+	t.Lost = append(t.Lost, p.Lost...)
+	if !p.LostOnly() {
+		t.Operation, t.Since = p.Latest.ID, p.Latest.EndedAt
+		said := SaidErrors{}
+		for _, s := range open.Failures {
+			t.Failures = append(t.Failures, app.TroubleStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
+		}
+		t.MoreFailures = open.Failed - len(open.Failures)
+	}
+	t.What, t.Soon = p.Words(v), p.soon()
+	for _, k := range p.Ways() {
+		t.Ways = append(t.Ways, p.way(k, v.Cluster))
+	}
+	return t
+}
+
+// Words say what is wrong.
+func (p Plight) Words(v app.ClusterView) string {
+	gone := ""
+	switch n := len(p.Lost); {
+	case n == 1:
+		gone = fmt.Sprintf("The machine of %s is gone.", p.Lost[0])
+	case n > 1 && n <= 3:
+		gone = fmt.Sprintf("The machines of %s are gone.", app.SomeOf(p.Lost, 3))
+	case n > 3:
+		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, app.Several(p.nodes, "node"))
+	}
+	if p.LostOnly() {
+		return app.FirstOf(gone, v.Message, "This cluster has a problem.")
+	}
+	word := "failed"
+	if p.Latest.Status == app.OperationCancelled {
+		word = "was cancelled"
+	}
+	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Words(), word, p.Latest.Done, app.Several(p.Latest.Total, "step"))
+	if gone != "" {
+		words += " " + gone
+	}
+	return words
+}
+
+// soon says what happens next without anyone.
+func (p Plight) soon() string {
+	switch o := p.Latest; {
+	case p.LostOnly():
+		return ""
+	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
+		return "The delete is retried automatically."
+	case o.OnFailure == app.FailureRollBack && o.Kind.Undoable():
+		return "It will be rolled back automatically."
+	case o.Status == app.OperationFailed && o.OnFailure.GoesOn():
+		return "Muster is checking whether it can continue with the machines that were created."
+	}
+	return ""
+}
+
+// way words a way on.
+func (p Plight) way(k app.WayKind, c app.Cluster) app.Way {
+	kind := p.Latest.Kind.Words()
+	w := app.Way{Kind: k}
+	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
+	switch k {
+	case app.WayResume:
+		w.Title, w.Text, w.Command = "Resume "+kind, "Retries the failed steps and continues from there.", command("resume")
+	case app.WayRepair:
+		w.Title, w.Command = "Repair cluster", command("repair")
+		switch {
+		case len(p.Lost) > 0 && p.LostOnly():
+			w.Text = fmt.Sprintf("Replaces %s.", p.LostWords())
+		case len(p.Lost) > 0:
+			w.Text = fmt.Sprintf("Replaces %s and finishes the %s.", p.LostWords(), kind)
+		default:
+			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes the %s.", kind)
+		}
+	case app.WayRollBack:
+		w.Title, w.Text, w.Command = "Roll back "+kind, "Restores the cluster to how it was before the "+kind+".", command("roll-back")
+		if p.Latest.Kind == app.OperationCreate {
+			w.Text = "Deletes the machines created so far. Nothing of the cluster remains."
+		} else if len(p.Lost) > 0 {
+			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.LostWords())
+		}
+	case app.WayReconfigure:
+		w.Title, w.Text, w.Command = "Change configuration", "Finishes the "+kind+" with a different configuration.", command("set")+" KEY=VALUE"
+	case app.WayAcceptPartial:
+		w.Title, w.Text, w.Command = "Accept fewer nodes", "Continues with the machines that were created.", command("go-on")
+	case app.WayWake:
+		w.Title, w.Text, w.Command = "Wake cluster", "Starts its machines and services.", command("wake")
+		if len(p.Lost) > 0 {
+			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.LostWords())
+		}
+	case app.WayDelete:
+		w.Title, w.Text, w.Command = "Delete cluster", "Deletes all machines and the data on them.", command("delete")
+	}
+	return w
+}
+
+func (p Plight) LostWords() string { return app.NodesInWords(p.Lost) }

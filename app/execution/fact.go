@@ -1,0 +1,146 @@
+package execution
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"muster/app"
+	"muster/app/resource"
+)
+
+// Limits of what one action may tell.
+const (
+	MaxFacts     = 50
+	MaxFactValue = 4 << 10 // bytes
+)
+
+// NodeFact is what a service's action told of a node, such as the key with which others join it.
+type NodeFact struct {
+	Node    string    `json:"node"`
+	Service string    `json:"service"`
+	Name    string    `json:"name"`
+	Value   string    `json:"value"` // "" for people, of one that is secret
+	Secret  bool      `json:"secret,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// FactStore gives what services told, as a Finish brought it.
+type FactStore interface {
+	// FactsNamed gives those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
+	// told it.
+	FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) ([]NodeFact, error)
+	// FactList gives all that nodes of a cluster which are not gone told, by node number, service and name.
+	FactList(ctx context.Context, tenant, cluster string, limit int) ([]NodeFact, error)
+}
+
+// SecretFact tells by its name whether a fact is one that nobody may see.
+func SecretFact(name string) bool {
+	for _, end := range []string{"secret", "token", "password", "key", "cookie"} {
+		if name == end || strings.HasSuffix(name, "_"+end) {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
+func CheckFacts(facts map[string]string) error {
+	if len(facts) > MaxFacts {
+		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + app.Count(len(facts), "value") + ".",
+			Hint: "It may tell " + app.Count(MaxFacts, "value") + "."}
+	}
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		switch {
+		case !app.FactPattern.MatchString(name):
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + app.Quoted(app.CutText(name, 80)) + ".",
+				Hint: "Names begin with a letter and have lower-case letters, digits and _ only, 64 at most."}
+		case len(facts[name]) > MaxFactValue:
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is too long: " + name + ".",
+				Hint: "A value may have " + resource.Bytes(MaxFactValue) + "."}
+		case strings.ContainsRune(facts[name], 0) || !utf8.ValidString(facts[name]):
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is no text: " + name + "."}
+		}
+	}
+	return nil
+}
+
+// factsOf gives what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
+func factsOf(r *app.Report) map[string]app.AnswerValue {
+	if len(r.Facts) == 0 || r.Err != nil {
+		return nil
+	}
+	if err := CheckFacts(r.Facts); err != nil {
+		r.Err = app.AsError(err)
+		return nil
+	}
+	values := make(map[string]app.AnswerValue, len(r.Facts))
+	for name, v := range r.Facts {
+		values[name] = app.AnswerValue{Text: v, Secret: SecretFact(name)}
+	}
+	return values
+}
+
+// giveFacts puts what services told on nodes that a configuration is expanded for, and gives those values that are secret. What the node
+// itself told counts; where it told nothing of that name, what the first node told that did.
+func (a *Service) giveFacts(ctx context.Context, c app.Cluster, names []app.FactName, to []*app.Node) (secret []string, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	nodes := make([]string, len(to))
+	for i, n := range to {
+		nodes[i] = n.Name
+	}
+	list, err := a.Store.FactsNamed(ctx, c.Tenant, c.ID, names, nodes)
+	if err != nil {
+		return nil, err
+	}
+	type place struct{ node, service, name string }
+	told := make(map[place]string, len(list))
+	first := make(map[app.FactName]string, len(names))
+	for _, f := range list { // in the order of nodes
+		told[place{f.Node, f.Service, f.Name}] = f.Value
+		if name := (app.FactName{Service: f.Service, Name: f.Name}); first[name] == "" {
+			first[name] = f.Value
+		}
+		if f.Secret && f.Value != "" {
+			secret = append(secret, f.Value)
+		}
+	}
+	for _, n := range to {
+		n.Facts = make(map[app.FactName]string, len(names))
+		for _, name := range names {
+			if v, ok := told[place{n.Name, name.Service, name.Name}]; ok {
+				n.Facts[name] = v
+			} else {
+				n.Facts[name] = first[name]
+			}
+		}
+	}
+	slices.Sort(secret)
+	return slices.Compact(secret), nil
+}
+
+// mostFacts is how many facts are told at once.
+const mostFacts = 5000
+
+// ClusterFacts tells what the services of a cluster told of its nodes, by node, without the values of those that are secret.
+func (a *Service) ClusterFacts(ctx context.Context, actor app.Actor, cluster string) ([]NodeFact, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "ClusterFacts", cluster)
+	if err != nil {
+		return nil, err
+	}
+	if err := actor.MayChange("ClusterFacts", c); err != nil {
+		return nil, err
+	}
+	list, err := a.Store.FactList(ctx, actor.Tenant, c.ID, mostFacts)
+	for i := range list {
+		if list[i].Secret {
+			list[i].Value = ""
+		}
+	}
+	return list, err
+}

@@ -1,0 +1,101 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"muster/app"
+)
+
+// QuestionQuery narrows the questions that somebody looks at.
+type QuestionQuery struct {
+	Cluster string // its id or name; "" is all of the tenant
+	Mine    bool   // only those that the actor may answer
+	Limit   int    // 0: as many as one answer lists; of those that are asked for, the oldest
+}
+
+// Questions gives what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
+// one question.
+func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuery) ([]app.Question, error) {
+	if err := actor.Authorize("Questions"); err != nil {
+		return nil, err
+	}
+	reader, err := a.clusters.ReaderOf(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f := QuestionFilter{Limit: app.QuestionsAtOnce, Reader: reader}
+	if q.Cluster != "" {
+		c, err := a.clusters.AuthorizedCluster(ctx, actor, "Questions", q.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		f.Cluster = c.ID
+	}
+	most := app.MostQuestions
+	if q.Limit > 0 {
+		most = min(most, q.Limit)
+	}
+	list := []app.Question{}
+	for looked := 0; looked < app.MostQuestions && len(list) < most; looked += app.QuestionsAtOnce {
+		all, err := a.Store.Questions(ctx, actor.Tenant, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			f.After = one.Number
+			one.Look(actor)
+			if q.Mine && !one.Mine {
+				continue
+			}
+			if i := slices.IndexFunc(list, one.SameAnswer); i >= 0 {
+				list[i].Same++
+				continue
+			}
+			if len(list) < most {
+				list = append(list, one)
+			}
+		}
+		if len(all) < app.QuestionsAtOnce {
+			break
+		}
+	}
+	return list, nil
+}
+
+// AnswerStep answers a question about a cluster: the step goes on, with values, or fails for good, with a reason. The answer names the
+// attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more. EForbidden
+// says whom it waits for. EInvalid names the field values.NAME that is wrong.
+func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (app.Question, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "AnswerStep", cluster)
+	if err != nil {
+		return app.Question{}, err
+	}
+	if err := s.check(); err != nil {
+		return app.Question{}, err
+	}
+	q, err := a.Store.Question(ctx, actor.Tenant, s.Operation, s.Index)
+	if err == nil && q.Cluster != c.ID {
+		err = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d of cluster %q.", s.Index, s.Operation, c.Name)}
+	}
+	if err != nil {
+		return app.Question{}, err
+	}
+	q.Access = c.Access
+	if err := actor.MayAnswer(q); err != nil {
+		return app.Question{}, err
+	}
+	n := NewAnswer{Tenant: actor.Tenant, Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Refuse: s.Refuse, Who: actor, Now: a.Now()}
+	if s.Refuse == "" && q.State == app.QuestionOpen { // else it is too late, whatever was typed
+		if n.Values, err = q.Person.Settle(s.Values); err != nil {
+			return app.Question{}, err
+		}
+	}
+	if q, err = a.Store.AnswerQuestion(ctx, n); err != nil {
+		return app.Question{}, err
+	}
+	q.Access = c.Access
+	q.Look(actor)
+	return q, nil
+}

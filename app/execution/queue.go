@@ -1,0 +1,144 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// Queue is what waits in a tenant, and why.
+type Queue struct {
+	Tenant     string      `json:"tenant"`
+	Workers    int         `json:"workers"` // connected; -1 where that is not known
+	Slots      int         `json:"slots"`   // of all of them; -1 where that is not known
+	Running    int         `json:"running"` // steps at work
+	Queued     int         `json:"queued"`  // steps that the next free slot takes
+	Text       string      `json:"text"`    // the whole in a sentence
+	Groups     []WaitGroup `json:"groups" nullable:"false"`
+	Operations []QueueLine `json:"operations" nullable:"false"` // oldest first
+	More       int         `json:"more,omitempty"`              // operations beyond those
+}
+
+// Queue tells admins what waits in their tenant: operations, steps by reason, and since when.
+func (a *Service) Queue(ctx context.Context, actor app.Actor) (Queue, error) {
+	if err := actor.Authorize("Queue"); err != nil {
+		return Queue{}, err
+	}
+	now := a.Now()
+	rows, err := a.Store.QueueLines(ctx, actor.Tenant, now)
+	if err != nil {
+		return Queue{}, err
+	}
+	f := &waitFacts{now: now, lines: rows.Lines}
+	f.askOthers(ctx, a, actor.Tenant)
+	return f.queue(actor.Tenant, rows), nil
+}
+
+func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
+	q := Queue{Tenant: tenant, Workers: -1, Slots: -1, Running: f.running(), Operations: rows.Lines, More: rows.More, Groups: []WaitGroup{}}
+	if f.workers != nil {
+		q.Workers, q.Slots = f.workers.Workers, f.workers.Slots
+	}
+	t := tally{}
+	going := map[string]QueueLine{} // by cluster: what is under way there
+	for _, l := range rows.Lines {
+		if l.Status != app.OperationWaiting {
+			going[l.Cluster] = l
+		}
+	}
+	for i, l := range rows.Lines {
+		all := l.Waiting + l.Ready + l.Queued
+		switch l.Status {
+		case app.OperationWaiting:
+			text := "Another operation on their cluster goes first."
+			t.add(WaitOperation, text, all, l.CreatedAt)
+			l.Reason, l.Text = WaitOperation, "The operation before it on the cluster goes first."
+			if b, ok := going[l.Cluster]; ok {
+				l.Text = fmt.Sprintf("The %s before it %s.", b.Kind.Words(), app.States[b.Status])
+			}
+		case app.OperationPaused:
+			t.add(WaitPaused, "Their operation is paused.", all, l.CreatedAt)
+			l.Reason, l.Text = WaitPaused, "It is paused."
+		case app.OperationCancelling:
+			l.Text = "It is being stopped."
+		default:
+			q.Queued += l.Queued
+			if l.Queued > 0 {
+				reason, text := f.queued("")
+				t.add(reason, text, l.Queued, l.CreatedAt)
+				if l.Running == 0 {
+					l.Reason, l.Text = reason, text
+				}
+			}
+			t.add(WaitNode, "Their node is busy, or they wait to be tried again.", l.Ready, l.CreatedAt)
+			t.add(WaitSteps, "Other steps of their plan must be done first.", l.Waiting, l.CreatedAt)
+		}
+		q.Operations[i] = l
+	}
+	for _, b := range rows.BackOffs {
+		reason, text := f.backOff(b.Code, b.Until, b.Last)
+		t.take(WaitNode, b.Count)
+		t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: b.Count, Until: b.Until, Last: b.Last})
+	}
+	t.take(WaitNode, rows.Asked)
+	t.add(WaitPerson, "They wait for a person's answer: see muster questions.", rows.Asked, time.Time{})
+	q.Groups = t.groups()
+	if q.Operations == nil {
+		q.Operations = []QueueLine{}
+	}
+	q.Text = f.queueText(q)
+	return q
+}
+
+func (f *waitFacts) queueText(q Queue) string {
+	if len(q.Operations) == 0 {
+		return "Nothing is under way and nothing waits."
+	}
+	text := fmt.Sprintf("%s under way: %s at work", howMany(len(q.Operations)+q.More, "operation is", "operations are"), howMany(q.Running, "step", "steps"))
+	if q.Slots >= 0 {
+		text += fmt.Sprintf(" on %s", howMany(q.Slots, "slot", "slots"))
+	}
+	return fmt.Sprintf("%s, %d in the queue.", text, q.Queued)
+}
+
+// tally counts by reason and words.
+type tally struct{ all []WaitGroup }
+
+func (t *tally) add(reason WaitReason, text string, n int, since time.Time) {
+	if n <= 0 {
+		return
+	}
+	for i := range t.all {
+		g := &t.all[i]
+		if g.Reason == reason && g.Text == text {
+			g.Count += n
+			if g.Oldest.IsZero() || !since.IsZero() && since.Before(g.Oldest) {
+				g.Oldest = since
+			}
+			return
+		}
+	}
+	t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: n, Oldest: since})
+}
+
+// take takes n away that were counted under a reason and are told more exactly under another one.
+func (t *tally) take(reason WaitReason, n int) {
+	for i := range t.all {
+		if g := &t.all[i]; g.Reason == reason {
+			g.Count -= min(n, g.Count)
+			return
+		}
+	}
+}
+
+func (t *tally) groups() []WaitGroup {
+	var out []WaitGroup
+	for _, g := range t.all {
+		if g.Count > 0 {
+			out = append(out, g)
+		}
+	}
+	return joinGroups(out)
+}

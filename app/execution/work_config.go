@@ -1,0 +1,224 @@
+package execution
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+
+	"muster/app"
+	"muster/app/template"
+)
+
+// configCache keeps what the steps of an operation share, so that a big cluster is not read and its configuration not
+// expanded for every step anew. It holds secrets in memory for as long as an operation's steps are handed out.
+type configCache struct {
+	mu   sync.Mutex
+	kept map[int64]*list.Element // of *operationConfig
+	used list.List               // the one that was used last stands in front
+}
+
+// maxConfigs is how many operations are kept; the one that nobody has asked for longest makes room. Where more run at the
+// same time, each of their steps reads its cluster anew.
+const maxConfigs = 2048
+
+// operationConfig is what the steps of one operation share.
+type operationConfig struct {
+	id         int64
+	definition app.Definition
+	secrets    app.ClusterSecrets
+	named      []string // the tenant's secrets that the configuration refers to, sorted
+
+	mu     sync.Mutex
+	macros *app.MacroConfig
+	shared *app.SharedConfig
+	hosts  []app.HostEntry
+	nodes  app.MacroCluster // what shared was expanded with
+	whole  bool             // hosts are all that a node is told: there are too many nodes for each to know all
+	peers  []app.HostEntry  // what names steps write, once the first of them is handed out
+	digest string           // of peers
+
+	count togetherCount
+}
+
+func (cc *configCache) get(ctx context.Context, a *Service, c *app.ClaimedStep) (*operationConfig, error) {
+	id := c.Step.Operation
+	if oc := cc.look(id); oc != nil {
+		return oc, nil
+	}
+	oc := &operationConfig{id: id}
+	var err error
+	if oc.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.Cluster.ID, id); err != nil {
+		if c.Step.Action == app.ActionDelete && app.IsKeyLost(err) {
+			return oc, nil
+		}
+		return nil, err
+	}
+	if oc.secrets, err = a.Store.ClusterSecrets(ctx, c.Tenant, c.Cluster.ID); err != nil {
+		if c.Step.Action == app.ActionDelete {
+			return oc, nil // machines can be given back without the keys that open them
+		}
+		return nil, err
+	}
+	oc.named = app.SecretNames(oc.definition.Config)
+	return cc.keep(oc), nil
+}
+
+// look gives what is kept of an operation, or nil.
+func (cc *configCache) look(id int64) *operationConfig {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	e := cc.kept[id]
+	if e == nil {
+		return nil
+	}
+	cc.used.MoveToFront(e)
+	return e.Value.(*operationConfig)
+}
+
+// keep keeps it, unless someone else was faster; that one is given then.
+func (cc *configCache) keep(oc *operationConfig) *operationConfig {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	if e := cc.kept[oc.id]; e != nil {
+		return e.Value.(*operationConfig)
+	}
+	if cc.kept == nil {
+		cc.kept = map[int64]*list.Element{}
+	}
+	cc.kept[oc.id] = cc.used.PushFront(oc)
+	if cc.used.Len() > maxConfigs {
+		oldest := cc.used.Remove(cc.used.Back()).(*operationConfig)
+		delete(cc.kept, oldest.id)
+	}
+	return oc
+}
+
+// expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
+// not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
+// the configuration names is known. Secret are the values in it that people have typed, or services told, and nobody may see.
+func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node) (config map[string]any, hosts []app.HostEntry, secret []string, err error) {
+	oc.mu.Lock()
+	defer oc.mu.Unlock()
+	if oc.shared == nil {
+		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		nodes = app.Counting(nodes)
+		if oc.macros == nil {
+			if oc.macros, err = app.ParseMacros(oc.definition.Config); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		oc.nodes = template.NewMacroCluster(c.Owner, nodes)
+		shared, err := oc.macros.Shared(oc.nodes)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		oc.shared, oc.hosts, oc.whole = shared, hostsOf(nodes, oc.macros.References()), len(nodes) > app.NamesMost
+	}
+	if secret, err = a.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
+		return nil, nil, nil, err
+	}
+	told, err := a.giveFacts(ctx, c, oc.macros.Told(), []*app.Node{&n})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	secret = append(secret, told...)
+	if config, err = oc.shared.For(n); err != nil {
+		return nil, nil, nil, err
+	}
+	hosts, _ = withSelf(oc.hosts, n)
+	return config, hosts, secret, nil
+}
+
+// withSelf adds a node to those that it has to know, and tells whether it was not among them.
+func withSelf(hosts []app.HostEntry, n app.Node) ([]app.HostEntry, bool) {
+	self := hostEntry(n)
+	if slices.ContainsFunc(hosts, func(h app.HostEntry) bool { return h.Names[0] == self.Names[0] }) {
+		return hosts, false
+	}
+	return append(hosts[:len(hosts):len(hosts)], self), true
+}
+
+// tooMany tells whether there are more nodes than each can know the names of.
+func (oc *operationConfig) tooMany() bool {
+	oc.mu.Lock()
+	defer oc.mu.Unlock()
+	return oc.whole
+}
+
+// everyone returns the names that a node is to have once all machines of the operation have come or gone, and their hash. They are read once:
+// no step before changes who is there.
+func (oc *operationConfig) everyone(ctx context.Context, a *Service, c app.Cluster, n app.Node) (hosts []app.HostEntry, hash string, err error) {
+	oc.mu.Lock()
+	defer oc.mu.Unlock()
+	if oc.peers == nil {
+		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		nodes = slices.DeleteFunc(app.Counting(nodes), func(n app.Node) bool {
+			return n.Status == app.NodeDeleted || n.Lost() || n.Address(app.AddressBind) == ""
+		})
+		oc.peers = []app.HostEntry{}
+		if len(nodes) <= app.NamesMost {
+			for _, n := range nodes {
+				oc.peers = append(oc.peers, hostEntry(n))
+			}
+		} else {
+			if oc.macros == nil {
+				if oc.macros, err = app.ParseMacros(oc.definition.Config); err != nil {
+					return nil, "", err
+				}
+			}
+			oc.peers = append(oc.peers, hostsOf(nodes, oc.macros.References())...)
+		}
+		oc.digest = hostsHash(oc.peers)
+	}
+	if hosts, added := withSelf(oc.peers, n); added {
+		return hosts, hostsHash(hosts), nil
+	}
+	return oc.peers, oc.digest, nil
+}
+
+// hostsOf names the nodes that carry one of the services.
+func hostsOf(nodes []app.Node, services []string) (hosts []app.HostEntry) {
+	named := map[string]bool{}
+	for _, s := range services {
+		named[s] = true
+	}
+	for _, n := range nodes {
+		for _, s := range n.Services {
+			if named[s] && n.Address(app.AddressBind) != "" {
+				hosts = append(hosts, hostEntry(n))
+				break
+			}
+		}
+	}
+	return hosts
+}
+
+// hostsHash names a list of hosts; "" for none.
+func hostsHash(hosts []app.HostEntry) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, e := range hosts {
+		fmt.Fprintln(h, e.Address, e.Names, e.Services)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// HostEntryOf is how a node's own name and address stand in a hosts file.
+func HostEntryOf(n app.Node) app.HostEntry { return hostEntry(n) }
+
+func hostEntry(n app.Node) app.HostEntry {
+	short, _ := app.CutLabel(n.Hostname)
+	return app.HostEntry{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, short, n.Name}, Services: slices.Sorted(slices.Values(n.Services))}
+}

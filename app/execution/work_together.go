@@ -1,0 +1,48 @@
+package execution
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"muster/app"
+)
+
+// countFor is for how long a count is handed out. It takes a look at all steps of an operation, of which many may be claimed in a second.
+const countFor = 10 * time.Second
+
+// togetherCount is what was counted last.
+type togetherCount struct {
+	mu   sync.Mutex
+	at   time.Time
+	last *app.Together
+}
+
+// together counts what the operation of a create step has to make; nil where it is one machine, or none, and where machines may be of other
+// hardware: how many of which there will be is not known beforehand, so each is looked at for itself.
+func (oc *operationConfig) together(ctx context.Context, a *Service, c *app.ClaimedStep) (*app.Together, error) {
+	if len(oc.definition.FallbackHardware) > 0 {
+		return nil, nil
+	}
+	k := &oc.count
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := a.Now()
+	if age := now.Sub(k.at); age >= 0 && age < countFor {
+		return k.last, nil
+	}
+	kinds, standing, err := a.Store.ToMake(ctx, c.Tenant, oc.id)
+	if err != nil {
+		return nil, err
+	}
+	t, n := &app.Together{Standing: standing}, 0
+	for _, kind := range kinds {
+		n += kind.Count
+		t.Machines = append(t.Machines, app.MachineNeed{Count: kind.Count, Flavor: oc.definition.Hardware[kind.Hardware], Image: oc.definition.Images[kind.Image], Zone: kind.Zone})
+	}
+	if n < 2 {
+		t = nil
+	}
+	k.at, k.last = now, t
+	return t, nil
+}

@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Setting is one thing that a server is told from outside, as the server sees it.
+type Setting struct {
+	Name    string `json:"name"` // a flag such as --listen, or an environment variable
+	Value   string `json:"value" doc:"Left out of secrets"`
+	Secret  bool   `json:"secret,omitempty"`
+	Set     bool   `json:"set"`
+	From    string `json:"from"` // "flag", "environment" or "default"
+	Default string `json:"default,omitempty"`
+	About   string `json:"about"`
+}
+
+// ServerFacts are how a server and what it leans on are.
+type ServerFacts struct {
+	Server    string        `json:"server"` // its name among those on the same database
+	Version   string        `json:"version"`
+	Go        string        `json:"go"`
+	StartedAt time.Time     `json:"started_at"`
+	Uptime    time.Duration `json:"uptime"`
+	Database  string        `json:"database"` // kind and version
+	Migration int64         `json:"migration"`
+	Skew      time.Duration `json:"clock_skew" doc:"How far this server's clock is ahead of the database's"`
+	Redis     string        `json:"redis"`
+	RedisDown string        `json:"redis_down,omitempty" doc:"Why it does not answer"`
+	Leads     bool          `json:"leads" doc:"This server rings, reconciles and ends leases for all"`
+	Settings  []Setting     `json:"settings" nullable:"false"`
+}
+
+// Settings tells superadmins how the server that answers is set up, without any secret.
+func (a *Service) Settings(ctx context.Context, actor app.Actor) (ServerFacts, error) {
+	if err := actor.Authorize("Settings"); err != nil {
+		return ServerFacts{}, err
+	}
+	if a.Facts == nil {
+		return ServerFacts{}, app.Errorf(app.ENotFound, "This server does not say how it is set up.")
+	}
+	return a.Facts(ctx)
+}
+
+// AccountCalls is what is known of the calls that went to a provider account lately, from all workers and servers.
+type AccountCalls struct {
+	LastAt    time.Time        `json:"last_at,omitzero"`
+	LastError string           `json:"last_error,omitempty"`
+	ErrorCode app.Code         `json:"error_code,omitempty"`
+	ErrorAt   time.Time        `json:"error_at,omitzero"`
+	Hour      map[app.Code]int `json:"hour,omitempty" doc:"Calls within about the last hour by the code of their error; those that went well under the empty code"`
+	Day       map[app.Code]int `json:"day,omitempty"`
+	// Left is how many calls could be made at once now, and Throttled for how long none can; of accounts with a rate.
+	Left      float64       `json:"left"`
+	Throttled time.Duration `json:"throttled,omitempty"`
+}
+
+// CallBook knows what calls went to accounts.
+type CallBook interface {
+	// AccountCalls gives what is known; the zero value for an account of which nothing is. ETransient where nobody can be asked.
+	AccountCalls(ctx context.Context, account string, rate app.Rate) (AccountCalls, error)
+}
+
+// ProviderHealth is how an account is to work with.
+type ProviderHealth struct {
+	Name    string      `json:"name"`
+	Type    string      `json:"type"`
+	Rate    app.Rate    `json:"rate" doc:"No limit where per_second is 0"`
+	Known   bool        `json:"known" doc:"Whether calls could be asked for; false while Redis is away"`
+	Waiting int         `json:"waiting" doc:"Steps of operations under way, of all tenants, that are ready for a machine at it and not at work"`
+	Listed  app.Account `json:"listed" doc:"What the last look at the account found"`
+	AccountCalls
+}
+
+// Calls and Failed are how many calls there were in the last hour, and how many of those did not go well.
+func (h ProviderHealth) Calls() (all, failed int) {
+	for code, n := range h.Hour {
+		if all += n; code != "" {
+			failed += n
+		}
+	}
+	return all, failed
+}
+
+// ProviderHealth tells superadmins how the accounts of the installation are to work with, by name.
+func (a *Service) ProviderHealth(ctx context.Context, actor app.Actor) ([]ProviderHealth, error) {
+	if err := actor.Authorize("ProviderHealth"); err != nil {
+		return nil, err
+	}
+	accounts, err := a.Store.Accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := a.Store.WaitingByProvider(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]app.Account{}
+	for _, x := range accounts {
+		listed[x.Provider] = x
+	}
+	all := []ProviderHealth{}
+	for name, spec := range a.Deps.Catalog().Providers {
+		h := ProviderHealth{Name: name, Type: spec.Type, Rate: spec.Rate, Waiting: waiting[name], Listed: listed[name]}
+		if a.RateOf != nil {
+			h.Rate = a.RateOf(*spec)
+		}
+		if a.Calls != nil {
+			calls, err := a.Calls.AccountCalls(ctx, name, h.Rate)
+			h.AccountCalls, h.Known = calls, err == nil
+		}
+		all = append(all, h)
+	}
+	slices.SortFunc(all, func(x, y ProviderHealth) int { return cmp.Compare(x.Name, y.Name) })
+	return all, nil
+}

@@ -1,0 +1,252 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"muster/app"
+	"muster/app/execution"
+	"muster/app/identity"
+)
+
+// LocalPrefix begins the ids of provisioners inside a server.
+const LocalPrefix = "local:"
+
+const (
+	idLetters  = 12
+	maxEnded   = 1000             // workers that a heartbeat names as ended
+	maxWait    = 10 * time.Second // for new orders
+	rareTouch  = 30 * time.Second // how often a provisioner that nobody else watches is noted as heard of
+	maxNameLen = 100
+)
+
+// errProvisionerToken is for tokens that nobody has (any more).
+var errProvisionerToken = &app.Error{Code: app.EUnauthorized, Reason: "provisioner_token", Message: "This provisioner token is not valid (any more).",
+	Hint: "Create a new one on the server: muster provisioner token create NAME --for-tenant TENANT"}
+
+// registry is the provisioner's contract for those who came with one token.
+type registry struct {
+	app   *Service
+	token string // its name; "" inside a server
+	grant app.ProvisionerGrant
+	local string // begins its ids, inside a server
+	alone bool   // no other server looks whether it is alive
+	last  time.Time
+}
+
+var _ Registry = (*registry)(nil)
+
+// RegistryOfToken gives the contract to whoever has a provisioner token; EUnauthorized for anything else.
+func (a *Service) RegistryOfToken(ctx context.Context, token string) (Registry, error) {
+	if !strings.HasPrefix(token, provisionerMark) {
+		return nil, errProvisionerToken
+	}
+	t, err := a.Store.ProvisionerTokenOf(ctx, identity.HashToken(token))
+	if app.CodeOf(err) == app.ENotFound {
+		return nil, errProvisionerToken
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &registry{app: a, token: t.Name, grant: t.ProvisionerGrant}, nil
+}
+
+// LocalRegistry gives the contract to the one provisioner inside a server, whose ids begin with prefix (LocalPrefix and the name
+// of the server). Alone says that there is no other server, so that it need not prove every two seconds that it lives. It is for
+// one goroutine.
+func (a *Service) LocalRegistry(prefix string, alone bool) Registry {
+	return &registry{app: a, local: prefix, alone: alone}
+}
+
+// Register implements Registry.
+func (r *registry) Register(ctx context.Context, reg Registration) (Registered, error) {
+	if reg.Name = strings.TrimSpace(reg.Name); !printable(reg.Name) {
+		return Registered{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A provisioner needs a name of 1 to 100 letters."}
+	}
+	if reg.Slots < 1 || reg.Slots > app.MaxSlots {
+		return Registered{}, app.Errorf(app.EInvalid, "A provisioner offers from 1 to %d slots, not %d.", app.MaxSlots, reg.Slots)
+	}
+	if err := app.CheckTags(reg.Tags); err != nil {
+		return Registered{}, err
+	}
+	if r.token != "" {
+		var err error
+		if reg, err = r.admit(ctx, reg); err != nil {
+			return Registered{}, err
+		}
+	}
+	installation, err := r.app.Store.Installation(ctx)
+	if err != nil {
+		return Registered{}, err
+	}
+	now := r.app.Now()
+	id := strings.ToLower(rand.Text()[:idLetters])
+	if r.token == "" {
+		id = r.local + id
+		if err := r.succeed(ctx, now); err != nil {
+			return Registered{}, err
+		}
+	}
+	r.last = now
+	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, app.Provisioner{ID: id, Name: reg.Name, Host: app.Clip(reg.Host),
+		Version: app.Clip(reg.Version), Token: r.token, Only: r.grant.Only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
+}
+
+// succeed ends what earlier runs of this server have left.
+func (r *registry) succeed(ctx context.Context, now time.Time) error {
+	all, err := r.app.Store.Provisioners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.State.Alive() && strings.HasPrefix(p.ID, r.local) {
+			if err := r.app.Store.EndProvisioner(ctx, p.ID, app.ProvisionerLost, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return s != "" && len(s) <= maxNameLen && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// own gives a registration of this token, whether or not it still stands.
+func (r *registry) own(ctx context.Context, id string) (app.Provisioner, error) {
+	p, err := r.app.Store.Provisioner(ctx, id)
+	if app.CodeOf(err) == app.ENotFound || err == nil && p.Token != r.token {
+		return p, app.ErrReplaced
+	}
+	return p, err
+}
+
+// Beat implements Registry.
+func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
+	p, err := r.own(ctx, b.ID)
+	if err != nil {
+		return Orders{}, err
+	}
+	now := r.app.Now()
+	if !r.alone || b.Draining && p.State == app.ProvisionerActive || now.Sub(r.last) > rareTouch || now.Before(r.last) {
+		r.last = now
+		if p, err = r.app.Store.TouchProvisioner(ctx, b.ID, b.Draining, now); err != nil {
+			return Orders{}, err
+		}
+	}
+	if err := r.release(ctx, b, now); err != nil {
+		return Orders{}, err
+	}
+	changed, stop := r.app.Store.Watch(app.SharesTopic())
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, min(max(b.Wait, 0), maxWait))
+	defer cancel()
+	for {
+		if !p.State.Alive() {
+			return Orders{}, app.ErrReplaced
+		}
+		if o := ordersFor(p); o.Version != b.Known || ctx.Err() != nil {
+			return r.withTokens(context.WithoutCancel(ctx), p, o)
+		}
+		look := time.NewTimer(execution.LookEvery)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-look.C:
+		}
+		look.Stop()
+		if p, err = r.own(context.WithoutCancel(ctx), b.ID); err != nil {
+			return Orders{}, err
+		}
+	}
+}
+
+// release frees the claims of workers whose processes have ended. Their provisioner waited for that end, so none of them acts
+// any more, and nobody needs to wait until the claims run out.
+func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
+	if len(b.Ended) > maxEnded {
+		return app.Errorf(app.ETooLarge, "A heartbeat names at most %d workers that ended, not %d.", maxEnded, len(b.Ended))
+	}
+	for _, name := range b.Ended {
+		if rest, ok := strings.CutPrefix(name, app.WorkerPrefix(b.ID)); !ok || len(rest) != WorkerLetters {
+			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", app.Clip(name))
+		}
+		if _, err := r.app.Store.ReleaseClaims(ctx, name, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WorkerLetters is how many letters follow the prefix in a worker's name, so that no name begins another.
+const WorkerLetters = 10
+
+// NewWorkerName gives a name that no worker ever had.
+func NewWorkerName(provisioner string) string {
+	return app.WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:WorkerLetters])
+}
+
+// ordersFor gives orders without tokens.
+func ordersFor(p app.Provisioner) Orders {
+	o := Orders{Drain: p.State == app.ProvisionerDraining, Workers: []WorkerOrder{}}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", p.State)
+	if !o.Drain {
+		for _, t := range p.Tenants {
+			if !p.May(t.Tenant) {
+				continue
+			}
+			fmt.Fprintf(h, "%q %d\n", t.Tenant, t.Slots)
+			o.Workers = append(o.Workers, WorkerOrder{Tenant: t.Tenant, Slots: t.Slots})
+		}
+	}
+	o.Version = hex.EncodeToString(h.Sum(nil)[:12])
+	return o
+}
+
+func (r *registry) withTokens(ctx context.Context, p app.Provisioner, o Orders) (Orders, error) {
+	if r.token == "" {
+		return o, nil // within the process nobody asks for one
+	}
+	for i := range o.Workers {
+		token, err := r.app.workerToken(ctx, p.ID, o.Workers[i].Tenant)
+		if err != nil {
+			return Orders{}, err
+		}
+		o.Workers[i].Token = token
+	}
+	return o, nil
+}
+
+// Leave implements Registry.
+func (r *registry) Leave(ctx context.Context, id string) error {
+	if _, err := r.own(ctx, id); err != nil {
+		if app.CodeOf(err) == app.EStale {
+			return nil
+		}
+		return err
+	}
+	return r.app.Store.EndProvisioner(ctx, id, app.ProvisionerLeft, r.app.Now())
+}
+
+// Provisioners lists the provisioners, those alive first, with what they do.
+func (a *Service) Provisioners(ctx context.Context, actor app.Actor) ([]app.Provisioner, error) {
+	if err := actor.Authorize("Provisioners"); err != nil {
+		return nil, err
+	}
+	return a.Store.BusyProvisioners(ctx)
+}
+
+// DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.
+func (a *Service) DrainProvisioner(ctx context.Context, actor app.Actor, name string) (int, error) {
+	if err := actor.Authorize("DrainProvisioner"); err != nil {
+		return 0, err
+	}
+	return a.Store.DrainProvisioners(ctx, name, actor.User, a.Now())
+}

@@ -1,0 +1,109 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// ResourceMachine is a machine. Members that make more (disks, addresses) get kinds of their own.
+const ResourceMachine app.ResourceKind = "machine"
+
+// SeenMachine is a machine come across.
+func SeenMachine(m app.Machine, price float64) app.Seen {
+	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, MadeAt: m.MadeAt}
+}
+
+// Receipt is what a cluster has had at its provider, and what that cost. Of a cluster that is gone it is final once Proof
+// has a time.
+type Receipt struct {
+	Cluster   string            `json:"cluster"`
+	Name      string            `json:"name"`
+	Owner     string            `json:"owner"`
+	Provider  string            `json:"provider"`
+	Status    app.ClusterStatus `json:"status"`
+	CreatedAt time.Time         `json:"created_at"`
+	DeletedAt time.Time         `json:"deleted_at,omitzero"`
+	AsOf      time.Time         `json:"as_of"` // what still stands is counted until here
+	Lines     []ReceiptLine     `json:"resources"`
+	Left      int               `json:"left"` // resources that are not proven to be gone
+	Lifetime  time.Duration     `json:"lifetime"`
+	Cost      float64           `json:"cost"`
+	Unpriced  int               `json:"unpriced,omitempty"` // resources whose price is not known, counted as free
+	Proof     app.Proof         `json:"proof"`
+}
+
+// Unproven tells that the cluster is deleted and that it isn't proven yet that nothing is left.
+func (r Receipt) Unproven() bool { return !r.DeletedAt.IsZero() && r.Proof.At.IsZero() }
+
+// ProofWords says how far the proof is; nothing while the cluster isn't deleted.
+func (r Receipt) ProofWords() string {
+	p := r.Proof
+	next := "as soon as a server is ready"
+	if p.NextAt.After(r.AsOf) {
+		next = "by " + p.NextAt.UTC().Format(time.TimeOnly) + " UTC"
+	}
+	switch p.State {
+	case app.ProofProven:
+		return fmt.Sprintf("Proven %s UTC: %s", p.At.UTC().Format(time.DateTime), p.How)
+	case app.ProofPending:
+		return fmt.Sprintf("Proof pending: provider %s will be checked for machines left over %s.", r.Provider, next)
+	case app.ProofFailed:
+		return fmt.Sprintf("Proof pending: %s. Last checked %s UTC; will be checked again %s.", strings.TrimRight(p.How, ". "), p.CheckedAt.UTC().Format(time.DateTime), next)
+	}
+	return ""
+}
+
+// ReceiptLine is one resource of a receipt.
+type ReceiptLine struct {
+	app.Resource
+	Lifetime time.Duration `json:"lifetime"`
+	Cost     float64       `json:"cost"`
+}
+
+// Receipt gives what the cluster has had at its provider, and what that cost.
+func (a *Service) Receipt(ctx context.Context, actor app.Actor, cluster string) (Receipt, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Receipt", cluster)
+	if err != nil {
+		return Receipt{}, err
+	}
+	all, err := a.Store.Resources(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	proof, err := a.Store.Proof(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return NewReceipt(c, all, proof, a.Now()), nil
+}
+
+// NewReceipt adds up what was made for a cluster.
+func NewReceipt(c app.Cluster, all []app.Resource, p app.Proof, now time.Time) Receipt {
+	r := Receipt{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Provider: c.Provider, Status: c.Status, CreatedAt: c.CreatedAt,
+		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}, Proof: p.Of(c)}
+	for _, x := range all {
+		end := x.GoneAt
+		if end.IsZero() {
+			end = now
+			r.Left++
+		}
+		l := ReceiptLine{Resource: x, Lifetime: max(end.Sub(x.MadeAt), 0)}
+		l.Cost = l.Lifetime.Hours() * x.Price
+		if x.Price == 0 {
+			r.Unpriced++
+		}
+		r.Lines = append(r.Lines, l)
+		r.Lifetime += l.Lifetime
+		r.Cost += l.Cost
+	}
+	slices.SortStableFunc(r.Lines, func(x, y ReceiptLine) int {
+		return cmp.Or(cmp.Compare(app.NodeNumber(x.Node), app.NodeNumber(y.Node)), x.MadeAt.Compare(y.MadeAt), cmp.Compare(x.ID, y.ID))
+	})
+	return r
+}

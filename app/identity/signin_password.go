@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"muster/app"
+)
+
+// MinPassword is how many characters a password has at least.
+const MinPassword = 12
+
+// ChangePassword gives the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
+// where the old one does not fit; the faces limit how often it is asked.
+func (a *Service) ChangePassword(ctx context.Context, actor app.Actor, old, wanted string) error {
+	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change it at your identity provider.")
+	if err != nil {
+		return err
+	}
+	if u.SecondFactor && !u.MustChange { // who must change it can do nothing else before, so not prove anything either
+		if err := actor.MustProve(); err != nil { // which takes the second factor
+			return err
+		}
+	}
+	if err := passwordGood(u.Name, wanted); err != nil {
+		return err
+	}
+	if !passwordFits(u.PasswordHash, old) {
+		return &app.Error{Code: app.EUnauthorized, Field: "old", Message: "That is not your password."}
+	}
+	if old == wanted {
+		return &app.Error{Code: app.EInvalid, Field: "new", Message: "That is the password that you have."}
+	}
+	u.PasswordHash = HashPassword(wanted)
+	return a.Store.ChangePassword(ctx, actor, id, u.PasswordHash, u.PasswordMark(), a.Now())
+}
+
+// withPassword gives the account and the sign-in of somebody who has a password here; EConflict where there is none, with what
+// to do instead.
+func (a *Service) withPassword(ctx context.Context, actor app.Actor, useCase, instead string) (u app.User, home app.Actor, session int64, err error) {
+	home = actor.AtHome()
+	if err := home.Authorize(useCase); err != nil {
+		return u, home, 0, err
+	}
+	if session, err = home.SessionID(); err != nil {
+		return u, home, 0, err
+	}
+	if u, err = a.Store.User(ctx, home.Tenant, home.User); err != nil {
+		return u, home, 0, err
+	}
+	if u.PasswordHash == "" {
+		err = &app.Error{Code: app.EConflict, Reason: "no_password", Message: "This account has no password here.", Hint: instead}
+	}
+	return u, home, session, err
+}
+
+// passwordGood says what is wrong with a password that somebody chose. Length is what counts; the rest keeps out what is
+// tried first.
+func passwordGood(user, wanted string) error {
+	bad := func(message, hint string) error {
+		return &app.Error{Code: app.EInvalid, Field: "new", Message: message, Hint: hint}
+	}
+	n := utf8.RuneCountInString(wanted)
+	different := map[rune]bool{}
+	for _, r := range wanted {
+		different[r] = true
+	}
+	low := strings.ToLower(wanted)
+	switch {
+	case !utf8.ValidString(wanted):
+		return bad("That password has characters that cannot be read.", "")
+	case n < MinPassword:
+		return bad(fmt.Sprintf("That password is too short: it has %d characters.", n), fmt.Sprintf("Take at least %d; a few words in a row are fine.", MinPassword))
+	case len(wanted) > maxPassword:
+		return bad("That password is too long.", fmt.Sprintf("Take at most %d bytes.", maxPassword))
+	case len(different) < 5:
+		return bad("That password has too few different characters.", "A few words in a row are fine.")
+	case user != "" && strings.Trim(strings.ReplaceAll(low, strings.ToLower(user), ""), "0123456789 -_.!") == "":
+		return bad("That password is your name.", "A few words in a row are fine.")
+	case strings.Contains("0123456789012345678901234567890 abcdefghijklmnopqrstuvwxyz qwertyuiopasdfghjklzxcvbnm", low):
+		return bad("That password is a row of the keyboard.", "A few words in a row are fine.")
+	}
+	for _, word := range []string{"password", "passwort", "letmein", "welcome", "changeme", "muster"} {
+		if strings.Trim(strings.ReplaceAll(low, word, ""), "0123456789 -_.!@") == "" {
+			return bad("That password is one of the first that others try.", "A few words in a row are fine.")
+		}
+	}
+	return nil
+}

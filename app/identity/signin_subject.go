@@ -1,0 +1,83 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// Grant is what an identity provider's groups give a person in one tenant.
+type Grant struct {
+	Tenant string   `json:"tenant"`
+	Role   app.Role `json:"role"`
+	Groups []string `json:"groups,omitempty"` // sorted
+}
+
+// Subject is a person as an identity provider tells of them. Issuer and ID are proven; the rest is what it says.
+type Subject struct {
+	Provider string  `json:"provider"` // its name here
+	Label    string  `json:"label"`    // its name for people
+	Issuer   string  `json:"issuer"`
+	ID       string  `json:"id"`   // the claim sub: unique at the issuer, and never anybody else's
+	Name     string  `json:"name"` // of the account that is made at the first sign-in
+	FullName string  `json:"full_name,omitempty"`
+	Email    string  `json:"email,omitempty"` // verified, or ""
+	Grants   []Grant `json:"grants"`          // one for each tenant, sorted by tenant
+}
+
+// SubjectStore keeps which accounts stand for persons of identity providers.
+type SubjectStore interface {
+	// UserOfSubject gives the name of a person's account in a tenant, or ENotFound.
+	UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error)
+	// AdmitSubject makes the account of a person in the grant's tenant, or brings role, groups and address up to date. EConflict
+	// where the name belongs to another account, ENotFound where there is no such tenant.
+	AdmitSubject(ctx context.Context, s Subject, g Grant, at time.Time) (app.User, error)
+	// DismissSubject ends the sign-ins of a person's accounts outside of the tenants named, and takes the groups that their
+	// identity provider gave them.
+	DismissSubject(ctx context.Context, s Subject, except []string, at time.Time) error
+}
+
+// SignInBy signs in who has proved at an identity provider who they are. Where several tenants are open to them, one must be
+// named; "" gives EConflict with reason choose_tenant. EForbidden where none is.
+func (a *Service) SignInBy(ctx context.Context, s Subject, tenant string, v app.Visit) (app.Session, error) {
+	if s.Issuer == "" || s.ID == "" {
+		return app.Session{}, app.Errorf(app.EUnauthorized, "The identity provider did not say who you are.")
+	}
+	if err := checkUserName(s.Name); err != nil {
+		return app.Session{}, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which cannot be the name of an account here.", cmp.Or(s.Label, s.Provider), s.Name),
+			Hint: "Ask whoever looks after this Muster to take your name from another claim."}
+	}
+	if CheckEmail(s.Email) != nil {
+		s.Email = ""
+	}
+	open := make([]string, len(s.Grants))
+	for i, g := range s.Grants {
+		open[i] = g.Tenant
+	}
+	if err := a.Store.DismissSubject(ctx, s, open, a.Now()); err != nil {
+		return app.Session{}, err
+	}
+	switch {
+	case len(open) == 0:
+		return app.Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("%s knows you, but none of your groups there opens a tenant here.", cmp.Or(s.Label, s.Provider)),
+			Hint: "Ask whoever looks after this Muster which group you need."}
+	case tenant == "" && len(open) > 1:
+		return app.Session{}, &app.Error{Code: app.EConflict, Reason: "choose_tenant", Message: "Several tenants are open to you.", Hint: "Choose one of " + strings.Join(open, ", ") + "."}
+	case tenant == "":
+		tenant = open[0]
+	}
+	at := slices.Index(open, tenant)
+	if at < 0 {
+		return app.Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("The tenant %q is not open to you.", tenant)}
+	}
+	u, err := a.Store.AdmitSubject(ctx, s, s.Grants[at], a.Now())
+	if err != nil {
+		return app.Session{}, err
+	}
+	return a.beginSession(ctx, u, app.ByOIDC, s.Provider, "", v)
+}

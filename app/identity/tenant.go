@@ -1,0 +1,214 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// NewTenant is a tenant about to be made.
+type NewTenant struct {
+	Name  string   `json:"name"`
+	About string   `json:"about,omitempty"`
+	Slots int      `json:"slots,omitempty"`
+	From  string   `json:"from,omitempty"`  // a tenant whose settings are copied
+	Admin *NewUser `json:"admin,omitempty"` // its first admin; the role is admin whatever it says
+}
+
+// TenantLeft is what keeps a tenant from being deleted: all that may still stand in a cloud.
+type TenantLeft struct {
+	Live     []string // clusters, by name and id
+	Unproven []string // deleted clusters of which it is not proven that nothing is left
+	Orphans  []string // orphaned machines
+	Intents  []string // nodes of deleted clusters whose machine may stand
+	Requests []string // that wait for somebody
+}
+
+// Nothing tells that nothing keeps it.
+func (l TenantLeft) Nothing() bool {
+	return len(l.Live)+len(l.Unproven)+len(l.Orphans)+len(l.Intents)+len(l.Requests) == 0
+}
+
+// Refusal says what is left, by number and name.
+func (l TenantLeft) Refusal(tenant string) error {
+	var parts []string
+	say := func(names []string, one, many string) {
+		if len(names) == 0 {
+			return
+		}
+		what := many
+		if len(names) == 1 {
+			what = one
+		}
+		const shown = 10
+		list := strings.Join(names[:min(len(names), shown)], ", ")
+		if more := len(names) - shown; more > 0 {
+			list += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names), what, list))
+	}
+	say(l.Live, "cluster", "clusters")
+	say(l.Unproven, "deleted cluster of which it is not proven yet that nothing is left", "deleted clusters of which it is not proven yet that nothing is left")
+	say(l.Orphans, "orphaned machine", "orphaned machines")
+	say(l.Intents, "node whose machine may still stand", "nodes whose machines may still stand")
+	say(l.Requests, "request that waits", "requests that wait")
+	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: fmt.Sprintf("The tenant %q cannot be deleted yet. It has %s.", tenant, strings.Join(parts, "; ")),
+		Hint: "Delete the clusters, decide on the machines, and wait until the reconciler has proven them gone: it looks every ten minutes."}
+}
+
+// Names of tenants can be a label of a host name, and must not be taken for something else in an address or a message.
+var (
+	tenantName      = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	reservedTenants = []string{"admin", "all", "any", "api", "installation", "local", "me", "muster", "new", "none", "self", "server", "static", "system", "tenant", "tenants"}
+)
+
+func CheckTenantName(name string) error {
+	switch {
+	case !tenantName.MatchString(name):
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has 1 to 63 small letters, digits and '-', begins with a letter and does not end with '-'.",
+			Hint: "For example research or team-blue."}
+	case slices.Contains(reservedTenants, name):
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a tenant, since it means something here.", name), Hint: "Choose another one."}
+	}
+	return nil
+}
+
+func CheckSlots(n int) error {
+	if n < 0 || n > app.MaxSlots {
+		return &app.Error{Code: app.EInvalid, Field: "slots", Message: fmt.Sprintf("A tenant has from 1 to %d slots, or 0 for as many as the server says for every tenant; not %d.", app.MaxSlots, n)}
+	}
+	return nil
+}
+
+func errNoTenant(name string) error { return app.Errorf(app.ENotFound, "There is no tenant %q.", name) }
+
+// Tenants lists the tenants of the installation by name.
+func (a *Service) Tenants(ctx context.Context, actor app.Actor) ([]app.Tenant, error) {
+	if err := actor.Authorize("Tenants"); err != nil {
+		return nil, err
+	}
+	return a.Store.Tenants(ctx)
+}
+
+// TenantNames gives the names of all tenants in which the actor may act.
+func (a *Service) TenantNames(ctx context.Context, actor app.Actor) ([]string, error) {
+	if err := actor.Authorize("TenantNames"); err != nil {
+		return nil, err
+	}
+	return a.Store.TenantNames(ctx)
+}
+
+// Tenant shows one. Admins see their own; another one is for them as if it were not there.
+func (a *Service) Tenant(ctx context.Context, actor app.Actor, name string) (app.Tenant, error) {
+	if err := actor.Authorize("Tenant"); err != nil {
+		return app.Tenant{}, err
+	}
+	if name != actor.Tenant && actor.Role != app.RoleSuperadmin {
+		return app.Tenant{}, errNoTenant(name)
+	}
+	return a.Store.Tenant(ctx, name)
+}
+
+// CreateTenant makes a tenant, and its first admin where one is named, whose one-time password it gives; else "".
+func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant) (t app.Tenant, password string, err error) {
+	if err := actor.Authorize("CreateTenant"); err != nil {
+		return t, "", err
+	}
+	if err := CheckTenantName(n.Name); err != nil {
+		return t, "", err
+	}
+	if err := CheckText("about", n.About, app.LongestAbout); err != nil {
+		return t, "", err
+	}
+	if err := CheckSlots(n.Slots); err != nil {
+		return t, "", err
+	}
+	if err := a.catalogs.CheckFirstTenant(ctx); err != nil {
+		return t, "", err
+	}
+	var admin *app.User
+	if n.Admin != nil {
+		if err := actor.MustProve(); err != nil {
+			return t, "", err
+		}
+		n.Admin.Role = app.RoleAdmin
+		u, err := a.DraftUser(actor, n.Name, *n.Admin)
+		if err != nil {
+			return t, "", within("admin", err)
+		}
+		password = NewPassword()
+		u.PasswordHash, u.MustChange = HashPassword(password), true
+		admin = &u
+	}
+	t = app.Tenant{Name: n.Name, About: n.About, Slots: n.Slots, From: n.From, CreatedAt: a.Now(), CreatedBy: actor.Name()}
+	if err := a.Store.CreateTenant(ctx, actor, t, admin); err != nil {
+		return t, "", err
+	}
+	t, err = a.Store.Tenant(ctx, n.Name)
+	return t, password, err
+}
+
+// within puts the name of a part before the field of an error.
+func within(part string, err error) error {
+	if e := app.AsError(err); e.Field != "" {
+		named := *e
+		named.Field = part + "." + e.Field
+		return &named
+	}
+	return err
+}
+
+// ChangeTenant changes what is said about a tenant, and its slots.
+func (a *Service) ChangeTenant(ctx context.Context, actor app.Actor, name string, c app.TenantChange) (app.Tenant, error) {
+	if err := actor.Authorize("ChangeTenant"); err != nil {
+		return app.Tenant{}, err
+	}
+	if c.About != nil {
+		if err := CheckText("about", *c.About, app.LongestAbout); err != nil {
+			return app.Tenant{}, err
+		}
+	}
+	if c.Slots != nil {
+		if err := CheckSlots(*c.Slots); err != nil {
+			return app.Tenant{}, err
+		}
+	}
+	return a.Store.ChangeTenant(ctx, actor, name, c, a.Now())
+}
+
+// DeleteTenant drops a tenant of which nothing is left in any cloud, with its users, tokens and groups. Its name is never given
+// again, since its receipts, usage and audit stay.
+func (a *Service) DeleteTenant(ctx context.Context, actor app.Actor, name string) error {
+	if err := actor.Authorize("DeleteTenant"); err != nil {
+		return err
+	}
+	if name == app.DefaultTenant {
+		return &app.Error{Code: app.EConflict, Reason: "default", Message: fmt.Sprintf("The tenant %q cannot be deleted: who looks after the installation has an account there.", name)}
+	}
+	return a.Store.DeleteTenant(ctx, actor, name, a.Now())
+}
+
+// ActIn gives the actor as it acts in another tenant. Only superadmins may; others do not learn whether there is such a one.
+func (a *Service) ActIn(ctx context.Context, actor app.Actor, tenant string) (app.Actor, error) {
+	if err := actor.Authorize("ActIn"); err != nil {
+		return actor, err
+	}
+	if tenant == actor.Tenant {
+		return actor, nil
+	}
+	if _, err := a.Store.Tenant(ctx, tenant); err != nil {
+		return actor, err
+	}
+	if actor.Home == "" {
+		actor.Home = actor.Tenant
+	}
+	actor.Tenant, actor.Groups = tenant, nil
+	if actor.Home == tenant {
+		actor.Home = ""
+	}
+	return actor, nil
+}

@@ -1,0 +1,158 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// How long API tokens hold.
+const (
+	TokenDays    = 90  // where nothing is said
+	MostDays     = 365 // at most
+	mostTokens   = 50  // of a user
+	longestLabel = 63
+)
+
+// NewAPIToken is a token about to be made.
+type NewAPIToken struct {
+	Label  string      `json:"label"`
+	Scopes []app.Scope `json:"scopes,omitempty"` // read is implied
+	Days   int         `json:"days,omitempty"`   // 0: TokenDays
+	User   string      `json:"user,omitempty"`   // whose; a robot's, where it is not the actor's own
+}
+
+// TokenStore keeps tokens.
+type TokenStore interface {
+	// AddToken keeps a token's hash and gives the token with its number. EConflict where the user has one of that label, or too
+	// many; EForbidden where the user is not there any more, disabled, or, with robots, no robot.
+	AddToken(ctx context.Context, who app.Actor, t app.Token, hash []byte, robots bool, most int) (app.Token, error)
+	// Tokens gives those of a tenant's user, or of all where that is "", newest first.
+	Tokens(ctx context.Context, tenant, user string) ([]app.Token, error)
+	Token(ctx context.Context, tenant string, id int64) (app.Token, error)
+	// RevokeToken drops one; ENotFound where the tenant has none of that number.
+	RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error
+}
+
+// Tokens lists the actor's tokens; admins get all of the tenant. User narrows it to those of one.
+func (a *Service) Tokens(ctx context.Context, actor app.Actor, user string) ([]app.Token, error) {
+	r, err := actor.Reach("Tokens")
+	if err != nil {
+		return nil, err
+	}
+	if r != app.All {
+		if user != "" && user != actor.User {
+			return nil, actor.MayTouch("Tokens", user, fmt.Sprintf("account %q", user))
+		}
+		user = actor.User
+	}
+	return a.Store.Tokens(ctx, actor.Tenant, user)
+}
+
+// CreateToken makes a token of the actor's own, and gives it; it cannot be read again.
+func (a *Service) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken) (app.Token, string, error) {
+	actor = actor.AtHome()
+	if err := actor.Authorize("CreateToken"); err != nil {
+		return app.Token{}, "", err
+	}
+	if n.User != "" && n.User != actor.User {
+		return app.Token{}, "", &app.Error{Code: app.EForbidden, Field: "user", Message: "Nobody makes tokens of other people.", Hint: "Robots' tokens are made by admins."}
+	}
+	n.User = actor.User
+	scopes, err := scopesFor(actor.Role, n.Scopes)
+	if err != nil {
+		return app.Token{}, "", err
+	}
+	for _, s := range scopes {
+		if actor.Session == "" && (s == app.ScopeApprove || s == app.ScopeAdmin) {
+			return app.Token{}, "", &app.Error{Code: app.EForbidden, Reason: "sign_in", Field: "scopes", Message: fmt.Sprintf("A token with the scope %q is not made with another token.", s),
+				Hint: "Sign in at the portal and make it there."}
+		}
+	}
+	return a.addToken(ctx, actor, n, scopes, false)
+}
+
+// CreateRobotToken makes a token of a robot of the tenant, and gives it; it cannot be read again.
+func (a *Service) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPIToken) (app.Token, string, error) {
+	if err := actor.Authorize("CreateRobotToken"); err != nil {
+		return app.Token{}, "", err
+	}
+	scopes, err := scopesFor(app.RoleRobot, n.Scopes)
+	if err != nil {
+		return app.Token{}, "", err
+	}
+	return a.addToken(ctx, actor, n, scopes, true)
+}
+
+func (a *Service) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, scopes []app.Scope, robots bool) (app.Token, string, error) {
+	if n.Label == "" {
+		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "label", Message: "A token needs a label.", Hint: "Say what uses it, such as laptop or nightly build."}
+	}
+	if err := CheckText("label", n.Label, longestLabel); err != nil {
+		return app.Token{}, "", err
+	}
+	if n.Days == 0 {
+		n.Days = TokenDays
+	}
+	if n.Days < 1 || n.Days > MostDays {
+		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: fmt.Sprintf("A token holds from 1 to %d days, not %d.", MostDays, n.Days)}
+	}
+	now := a.Now()
+	secret := NewToken()
+	t, err := a.Store.AddToken(ctx, actor, app.Token{Tenant: actor.Tenant, User: n.User, Label: n.Label, Scopes: scopes, CreatedAt: now, CreatedBy: actor.Name(),
+		ExpiresAt: now.AddDate(0, 0, n.Days)}, HashToken(secret), robots, mostTokens)
+	if err != nil {
+		return app.Token{}, "", err
+	}
+	return t, secret, nil
+}
+
+// scopesFor gives the scopes of a token in order, with read; none may be one that the role has no use for.
+func scopesFor(r app.Role, wanted []app.Scope) ([]app.Scope, error) {
+	for _, s := range wanted {
+		var known, useful []string
+		for _, k := range app.TokenScopes {
+			known = append(known, string(k))
+			if r.Uses(k) {
+				useful = append(useful, string(k))
+			}
+		}
+		switch {
+		case !slices.Contains(known, string(s)):
+			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("There is no scope %q.", s), Hint: "Use some of " + app.OrList(known) + "."}
+		case !slices.Contains(useful, string(s)):
+			return nil, &app.Error{Code: app.EForbidden, Reason: "scope", Field: "scopes", Message: fmt.Sprintf("The role %s allows nothing of the scope %q.", r, s),
+				Hint: "Use some of " + app.OrList(useful) + "."}
+		}
+	}
+	scopes := []app.Scope{}
+	for _, s := range app.TokenScopes {
+		if s == app.ScopeRead || slices.Contains(wanted, s) {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes, nil
+}
+
+// ScopesOf are those that a token of a role can have.
+func ScopesOf(r app.Role) []app.Scope {
+	return slices.DeleteFunc(slices.Clone(app.TokenScopes), func(s app.Scope) bool { return !r.Uses(s) })
+}
+
+// RevokeToken ends a token at once: one of the actor's own, or for admins any of the tenant.
+func (a *Service) RevokeToken(ctx context.Context, actor app.Actor, id int64) error {
+	if err := actor.Authorize("RevokeToken"); err != nil {
+		return err
+	}
+	t, err := a.Store.Token(ctx, actor.Tenant, id)
+	if err != nil {
+		return err
+	}
+	if err := actor.MayTouch("RevokeToken", t.User, fmt.Sprintf("token %d", id)); err != nil {
+		return err
+	}
+	return a.Store.RevokeToken(ctx, actor, actor.Tenant, id, a.Now())
+}

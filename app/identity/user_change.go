@@ -1,0 +1,276 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"regexp"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// NewUser is an account about to be made.
+type NewUser struct {
+	Name     string   `json:"name"`
+	FullName string   `json:"full_name,omitempty"`
+	Email    string   `json:"email,omitempty"`
+	Role     app.Role `json:"role"`
+	Groups   []string `json:"groups,omitempty"`
+}
+
+// UserChange changes an account. What is nil stays.
+type UserChange struct {
+	FullName *string   `json:"full_name,omitempty"`
+	Email    *string   `json:"email,omitempty"`
+	Role     *app.Role `json:"role,omitempty"`
+	Groups   *[]string `json:"groups,omitempty"` // into which people put it here
+	Disabled *bool     `json:"disabled,omitempty"`
+}
+
+// UserView is an account with what it has.
+type UserView struct {
+	app.User
+	Here     []string `json:"groups_here,omitempty"` // those of its groups into which people put it here
+	Clusters []string `json:"clusters,omitempty"`    // that it owns and that are not deleted, by name
+	Tokens   int      `json:"tokens"`
+}
+
+// UserFilter chooses among the accounts of a tenant.
+type UserFilter struct {
+	Search string // part of name, full name or e-mail
+	Role   app.Role
+	After  string // by name; for the next page
+	Limit  int    // 0: 100; at most 500
+}
+
+// Others are how many others could still look after things: enabled accounts besides the one in question.
+type Others struct {
+	Superadmins int // of the installation
+	Admins      int // of the tenant; superadmins whose account is there count
+}
+
+// UserStore changes accounts. What it must decide with the rows in hand, it asks UserChange.Apply, Others.Spare and
+// MayManage.
+type UserStore interface {
+	// Users gives accounts of a tenant by name, with their groups, and whether there are more.
+	Users(ctx context.Context, tenant string, f UserFilter) (users []app.User, more bool, err error)
+	UserView(ctx context.Context, tenant, name string) (UserView, error)
+	// AddUser adds an account to a tenant, with its groups; EConflict where the name is taken.
+	AddUser(ctx context.Context, who app.Actor, u app.User) error
+	ChangeUser(ctx context.Context, who app.Actor, name string, c UserChange, at time.Time) (app.User, error)
+	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
+	ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
+	// DeleteUser drops an account with its tokens and memberships. Its live clusters become those of another one; EConflict names
+	// them where none is given.
+	DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error
+	// Superadmin gives an enabled superadmin, the one called admin before others, or ENotFound.
+	Superadmin(ctx context.Context) (app.User, error)
+}
+
+// Names of users stand in addresses, logs and audits.
+var (
+	userName      = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+	reservedUsers = []string{app.Expirer, app.Retrier, app.HealthUser, "all", "any", "me", "new", "nobody", "none", "self", "server", "system"}
+)
+
+func checkUserName(name string) error {
+	switch {
+	case !userName.MatchString(name):
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: "A user's name has 1 to 63 small letters, digits, '.', '_' and '-', and begins with a letter or digit.",
+			Hint: "For example ada or ada.lovelace."}
+	case slices.Contains(reservedUsers, name):
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a user, since it means something here.", name), Hint: "Choose another one."}
+	}
+	return nil
+}
+
+func CheckEmail(text string) error {
+	if text == "" {
+		return nil
+	}
+	m, err := mail.ParseAddress(text)
+	if err != nil || m.Address != text || len(text) > 254 {
+		return &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address.", Hint: "For example ada@example.com."}
+	}
+	return nil
+}
+
+// Spare tells whether the others can do without an account as it is now: the last superadmin of the installation and the last
+// admin of a tenant stay.
+func (o Others) Spare(u app.User) error {
+	last := func(what string) error {
+		return &app.Error{Code: app.EConflict, Reason: "last_admin", Message: fmt.Sprintf("%s is the last %s.", u.Name, what), Hint: "Give somebody else that role first."}
+	}
+	switch {
+	case u.Disabled():
+		return nil
+	case u.Role == app.RoleSuperadmin && o.Superadmins == 0:
+		return last("superadmin of this installation")
+	case u.Role.Mighty() && o.Admins == 0:
+		return last(fmt.Sprintf("admin of the tenant %q", u.Tenant))
+	}
+	return nil
+}
+
+// Apply gives an account as the change wants it, or says why it may not be. Groups are the store's to judge.
+func (c UserChange) Apply(who app.Actor, u app.User, others Others, at time.Time) (app.User, error) {
+	if err := u.MayManage(who); err != nil {
+		return u, err
+	}
+	after := u
+	if c.FullName != nil {
+		after.FullName = *c.FullName
+	}
+	if c.Email != nil {
+		after.Email = *c.Email
+	}
+	if c.Disabled != nil && *c.Disabled != u.Disabled() {
+		after.DisabledAt = time.Time{}
+		if *c.Disabled {
+			after.DisabledAt = at
+		}
+	}
+	if c.Role != nil && *c.Role != u.Role {
+		if err := who.MayGive(*c.Role, u.Tenant); err != nil {
+			return u, err
+		}
+		if *c.Role == app.RoleRobot || u.Role == app.RoleRobot {
+			return u, &app.Error{Code: app.EConflict, Field: "role", Message: "A person does not become a robot, nor a robot a person.", Hint: "Make another account."}
+		}
+		after.Role = *c.Role
+	}
+	if after.Disabled() || !after.Role.Mighty() || u.Role == app.RoleSuperadmin && after.Role != app.RoleSuperadmin {
+		left := others
+		if !after.Disabled() && after.Role.Mighty() {
+			left.Admins++ // a superadmin that becomes admin still looks after its tenant
+		}
+		if err := left.Spare(u); err != nil {
+			return u, err
+		}
+	}
+	return after, nil
+}
+
+// DraftUser checks an account about to be made in a tenant.
+func (a *Service) DraftUser(actor app.Actor, tenant string, n NewUser) (app.User, error) {
+	u := app.User{Tenant: tenant, Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role, CreatedAt: a.Now(), CreatedBy: actor.Name()}
+	for _, err := range []error{checkUserName(n.Name), CheckText("full_name", n.FullName, 200), CheckEmail(n.Email), actor.MayGive(n.Role, tenant)} {
+		if err != nil {
+			return u, err
+		}
+	}
+	if len(n.Groups) > app.MostInOneCall {
+		return u, &app.Error{Code: app.ETooLarge, Field: "groups", Message: fmt.Sprintf("At most %d groups can be set at once.", app.MostInOneCall)}
+	}
+	u.Groups = slices.Compact(slices.Sorted(slices.Values(n.Groups)))
+	return u, nil
+}
+
+// Users lists accounts of the tenant by name, and tells whether there are more.
+func (a *Service) Users(ctx context.Context, actor app.Actor, f UserFilter) (users []app.User, more bool, err error) {
+	if err := actor.Authorize("Users"); err != nil {
+		return nil, false, err
+	}
+	if f.Role != "" && !f.Role.Known() {
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", f.Role), Hint: "Use one of " + app.OrList(app.RoleNames()) + "."}
+	}
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	f.Limit = min(f.Limit, 500)
+	return a.Store.Users(ctx, actor.Tenant, f)
+}
+
+// User shows an account of the tenant; those who are no admins only their own.
+func (a *Service) User(ctx context.Context, actor app.Actor, name string) (UserView, error) {
+	if err := actor.MayTouch("User", name, fmt.Sprintf("account %q", name)); err != nil {
+		return UserView{}, err
+	}
+	return a.Store.UserView(ctx, actor.Tenant, name)
+}
+
+// CreateUser makes an account in the tenant and gives its one-time password; "" for robots, which have none.
+func (a *Service) CreateUser(ctx context.Context, actor app.Actor, n NewUser) (v UserView, password string, err error) {
+	if err := actor.Authorize("CreateUser"); err != nil {
+		return v, "", err
+	}
+	if n.Role.Rules() {
+		if err := actor.MustProve(); err != nil {
+			return v, "", err
+		}
+	}
+	u, err := a.DraftUser(actor, actor.Tenant, n)
+	if err != nil {
+		return v, "", err
+	}
+	if u.Role != app.RoleRobot {
+		password = NewPassword()
+		u.PasswordHash, u.MustChange = HashPassword(password), true
+	}
+	if err := a.Store.AddUser(ctx, actor, u); err != nil {
+		return v, "", err
+	}
+	v, err = a.Store.UserView(ctx, u.Tenant, u.Name)
+	return v, password, err
+}
+
+// ChangeUser changes an account of the tenant. What it takes away counts from the next request on.
+func (a *Service) ChangeUser(ctx context.Context, actor app.Actor, name string, c UserChange) (UserView, error) {
+	if err := actor.Authorize("ChangeUser"); err != nil {
+		return UserView{}, err
+	}
+	if c.FullName != nil {
+		if err := CheckText("full_name", *c.FullName, 200); err != nil {
+			return UserView{}, err
+		}
+	}
+	if c.Email != nil {
+		if err := CheckEmail(*c.Email); err != nil {
+			return UserView{}, err
+		}
+	}
+	if c.Groups != nil && len(*c.Groups) > app.MostInOneCall {
+		return UserView{}, &app.Error{Code: app.ETooLarge, Field: "groups", Message: fmt.Sprintf("At most %d groups can be set at once.", app.MostInOneCall)}
+	}
+	if c.Role != nil && c.Role.Rules() {
+		was, err := a.Store.UserView(ctx, actor.Tenant, name)
+		if err != nil {
+			return UserView{}, err
+		}
+		if was.Role != *c.Role {
+			if err := actor.MustProve(); err != nil {
+				return UserView{}, err
+			}
+		}
+	}
+	if _, err := a.Store.ChangeUser(ctx, actor, name, c, a.Now()); err != nil {
+		return UserView{}, err
+	}
+	return a.Store.UserView(ctx, actor.Tenant, name)
+}
+
+// ResetUserPassword sets a new one-time password for a user, and ends their sign-ins and tokens.
+func (a *Service) ResetUserPassword(ctx context.Context, actor app.Actor, name string) (string, error) {
+	if err := actor.Authorize("ResetUserPassword"); err != nil {
+		return "", err
+	}
+	if name == actor.User && actor.Home == "" {
+		return "", &app.Error{Code: app.EConflict, Reason: "own", Message: "Your own password is changed on your account page, with the one that you have."}
+	}
+	password := NewPassword()
+	return password, a.Store.ResetPassword(ctx, actor, name, HashPassword(password), a.Now())
+}
+
+// DeleteUser drops an account of the tenant with its tokens. EConflict while it owns live clusters and nobody is named who gets
+// them.
+func (a *Service) DeleteUser(ctx context.Context, actor app.Actor, name, transferTo string) error {
+	if err := actor.Authorize("DeleteUser"); err != nil {
+		return err
+	}
+	if transferTo == name {
+		return &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: "The clusters must go to somebody else."}
+	}
+	return a.Store.DeleteUser(ctx, actor, name, transferTo, a.Now())
+}

@@ -1,0 +1,171 @@
+package operation
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out anew, policies are asked, and then it is
+// one of
+//
+//   - accepted: operation, plan and what becomes of the cluster are written in one transaction
+//   - waiting for approvals: the request is written; nothing is done
+//   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
+//
+// Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
+// is EConflict, reason "plan_changed", and nothing happens.
+func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Amend", cluster)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	if err := actor.MayChange(m.Kind.UseCase(), c); err != nil {
+		return app.AmendAnswer{}, err
+	}
+	if m.TopUp {
+		return app.AmendAnswer{}, app.WrongAmend("top_up", "Only Muster itself tops up.", "Leave top_up out; see cluster top-up.")
+	}
+	leave, err := a.clusters.Solving.Enter(ctx, c.Tenant)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	defer leave()
+	return a.amend(ctx, actor, c, m)
+}
+
+// amend is Amend of somebody who may.
+func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m app.Amendment) (app.AmendAnswer, error) {
+	d, err := a.weighAmend(ctx, actor, c, m)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	if m.PlanHash != "" && m.PlanHash != d.preview.PlanHash {
+		return app.AmendAnswer{}, errPlanChanged
+	}
+	if d.preview.Nothing {
+		return a.amendAnswer(ctx, actor, c, 0)
+	}
+	return a.take(ctx, actor, d)
+}
+
+// take does what was worked out and decided on: an operation begins, or a request is written.
+func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (app.AmendAnswer, error) {
+	switch q := d.request(actor); d.decision.Outcome {
+	case app.OutcomeRefuse:
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = app.RequestRefused, q.Request.AskedAt, d.decision.Reason
+		kept, err := a.Store.KeepRequest(ctx, q)
+		if err != nil {
+			return app.AmendAnswer{}, err
+		}
+		return app.AmendAnswer{Request: &kept}, app.RefusedBy(d.decision, kept.ID)
+	case app.OutcomeApprove:
+		q.Open(d.keep(), d.decision.Needs)
+		kept, err := a.Store.KeepRequest(ctx, q)
+		if err != nil {
+			return app.AmendAnswer{}, err
+		}
+		return app.AmendAnswer{Request: &kept}, nil
+	}
+	n, err := a.amendOperation(d, actor.User)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	op, err := a.Store.SubmitOperation(ctx, n)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	return a.amendAnswer(ctx, actor, d.Cluster, op.ID)
+}
+
+func (a *Service) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (app.AmendAnswer, error) {
+	v, err := a.clusters.Cluster(ctx, actor, c.ID)
+	return app.AmendAnswer{Cluster: &v, Operation: operation}, err
+}
+
+// amendOperation makes what the store is to accept: the operation, and what it makes of the cluster.
+func (a *Service) amendOperation(d *amended, who string) (app.NewOperation, error) {
+	p := d.preview
+	choice, survival, err := d.onFailure()
+	if err != nil {
+		return app.NewOperation{}, err
+	}
+	n := app.NewOperation{
+		Operation: app.Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
+			AtLeast: survival.AtLeast.Of(p.After.Nodes), NoTopUp: survival.NoTopUp, CreatedAt: a.Now(), Expected: p.Duration},
+		Plan: p.Plan, Follows: d.latest.ID, TopUp: d.ask.TopUp,
+	}
+	if !d.redefined() && !slices.ContainsFunc(d.nodes, app.AmendedNode.Moves) {
+		return n, nil
+	}
+	change := &app.ClusterChange{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.servicesAfter(),
+		CostPerHour: p.After.CostPerHour, Nodes: map[string][]string{}}
+	// What is done to services that go, or to nodes that do, is done by the entries from before.
+	change.Definition.Services = d.entries()
+	for _, node := range d.nodes {
+		switch {
+		case node.Change == app.NodeNew:
+			change.New = append(change.New, d.newNode(node))
+		case node.Change == app.NodeGone:
+			change.Leaving = append(change.Leaving, node.Name)
+		case len(node.Removed) > 0 || node.Change == "" && len(without(node.Services, d.node(node.Name).Services)) > 0:
+			change.Nodes[node.Name] = node.Services
+		}
+	}
+	if len(change.New)+len(change.Leaving) > 0 {
+		change.Reservation = app.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
+	}
+	n.Change = change
+	return n, a.clusters.GiveHostKeys(change.New)
+}
+
+// onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.
+func (d *amended) onFailure() (app.FailureChoice, app.Survival, error) {
+	if d.finishes() {
+		return app.FailureLeave, app.Survival{}, nil // as of every repair
+	}
+	if d.ask.Kind != app.OperationResize || d.preview.After.Nodes <= d.preview.Before.Nodes {
+		if d.ask.OnFailure == app.FailureStay || d.ask.OnFailure.GoesOn() {
+			return app.FailureLeave, app.Survival{}, nil // where nothing grows all machines are there
+		}
+		return d.ask.OnFailure, app.Survival{}, nil
+	}
+	return d.definition.Survivors.Settled(d.ask.OnFailure, d.ask.Survival, d.preview.After.Nodes)
+}
+
+// entries are those of the services before and after; those after win.
+func (d *amended) entries() map[string]*app.Service {
+	all := map[string]*app.Service{}
+	for _, n := range d.nodes {
+		for _, name := range n.Removed {
+			all[name] = d.all[name]
+		}
+	}
+	for name, s := range d.was.Services {
+		all[name] = s
+	}
+	for name, s := range d.definition.Services {
+		all[name] = s
+	}
+	return all
+}
+
+func (d *amended) newNode(n app.AmendedNode) app.NewNode {
+	node := app.Node{Cluster: d.ID, Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Status: app.NodePlanned,
+		SSHUser: app.FirstOf(d.definition.Images[n.Image].SSHUser, "root")}
+	node.Hostname = app.Hostname(d.ID, n.Name, d.DNSSuffix)
+	return app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())}
+}
+
+// without gives the names of a that are not in b.
+func without(a, b []string) (out []string) {
+	for _, name := range a {
+		if !slices.Contains(b, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

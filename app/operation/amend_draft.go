@@ -1,0 +1,358 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/secret"
+)
+
+// amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
+type amended struct {
+	*standing
+	ask     app.Amendment
+	catalog *app.Catalog // as it is now; what the cluster has is its own, see view
+	// definition is what steps are carried out by afterwards, with the entries of the services on the cluster.
+	definition app.Definition
+	nodes      []app.AmendedNode // in number order, new ones last
+	named      map[string]bool   // the nodes that were named
+	last       int               // the greatest number that a node of the cluster ever had
+	batch      int
+	notes      []string
+	planned    app.PlanRequest
+	preview    app.AmendPreview
+	facts      app.Facts
+	decision   app.Decision
+}
+
+// kindsOfAmendment are what each kind makes of what stands. They fill in nodes, definition and notes.
+var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Service, d *amended) error{
+	app.OperationResize:         resize,
+	app.OperationAddServices:    addServices,
+	app.OperationRemoveServices: removeServices,
+	app.OperationReconfigure:    reconfigure,
+	app.OperationStart:          setRunning,
+	app.OperationStop:           setRunning,
+	app.OperationRestart:        setRunning,
+	app.OperationUpgrade:        upgrade,
+	app.OperationRepair:         repair,
+	app.OperationCompare:        compare,
+}
+
+// workOut finds what an amendment does: which nodes, which work, in which order. Nothing is written.
+func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (*amended, error) {
+	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
+	defer cancel()
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	s, err := a.standing(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.allows(m.Kind); err != nil {
+		return nil, err
+	}
+	if len(s.nodes) == 0 {
+		return nil, &app.Error{Code: app.EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Nothing of cluster %q stands.", c.Name), Hint: "Delete it, and ask for a new one."}
+	}
+	d := newAmended(s, m)
+	published, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	d.catalog = s.view(published)
+	if d.last, err = a.Store.LastNode(ctx, c.Tenant, c.ID); err != nil {
+		return nil, err
+	}
+	if err := s.was.CheckImmutable(m.Override()); err != nil {
+		return nil, err
+	}
+	if err := kindsOfAmendment[m.Kind](ctx, a, d); err != nil {
+		return nil, err
+	}
+	if d.finishes() {
+		if err := repair(ctx, a, d); err != nil {
+			return nil, err
+		}
+		d.note("What the %s left undone is finished with the new configuration.", d.latest.Kind.Words())
+	}
+	left, err := a.resources.Common(ctx, d.Tenant, d.definition.Services, d.was.Services)
+	if err != nil {
+		return nil, err
+	}
+	d.notes = append(d.notes, left...)
+	if err := a.resources.Pin(ctx, d.Tenant, d.definition.Services); err != nil { // of services that come; what stands keeps what it has
+		return nil, err
+	}
+	if err := d.checkConfig(); err != nil {
+		return nil, err
+	}
+	var template *app.Template
+	if m.Kind == app.OperationUpgrade {
+		template = published.Templates[d.Template]
+	}
+	if err := a.catalogs.CheckHost(published, c.Provider, d.definition.Services, d.was.Services, d.definition.Images, template, d.definition.Hooks); err != nil {
+		return nil, err
+	}
+	if err := a.checkSecretsAfter(ctx, d); err != nil {
+		return nil, err
+	}
+	d.reach()
+	if d.anyNode(app.NodeNew, app.NodeReplaced) {
+		if err := a.catalogs.CheckIsolation(ctx, published.Providers[c.Provider]); err != nil {
+			return nil, err
+		}
+	}
+	d.keepStopped()
+	if err := d.checkMachines(ctx, a); err != nil {
+		return nil, err
+	}
+	return d, a.planAmended(ctx, d)
+}
+
+// finishes tells whether the amendment is another configuration, with which what an operation left undone is brought to its end.
+func (d *amended) finishes() bool {
+	return d.ask.Kind == app.OperationReconfigure && d.Status == app.ClusterFailed
+}
+
+// kind is what is carried out. What finishes another operation is a repair, whatever it was asked as: it can't be rolled back.
+func (d *amended) kind() app.OperationKind {
+	if d.finishes() {
+		return app.OperationRepair
+	}
+	return d.ask.Kind
+}
+
+// checkSecretsAfter refuses what needs secrets that the tenant does not have, those of the provider where machines are touched.
+func (a *Service) checkSecretsAfter(ctx context.Context, d *amended) error {
+	provider := ""
+	if d.anyNode(app.NodeNew, app.NodeReplaced, app.NodeGone) {
+		provider = d.Provider
+	}
+	return a.secrets.CheckSecretsOf(ctx, d.Tenant, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: d.Template}}, secret.Draft{Definition: d.definition}, provider)
+}
+
+// orNone gives a list that is there, since one that is not would be written as null.
+func orNone(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+func newAmended(s *standing, m app.Amendment) *amended {
+	d := &amended{standing: s, ask: m, definition: s.was, batch: m.Batch, named: map[string]bool{}}
+	for _, name := range m.Nodes {
+		d.named[name] = true
+	}
+	d.definition.Services, d.definition.Hardware, d.definition.Images = maps.Clone(s.was.Services), maps.Clone(s.was.Hardware), maps.Clone(s.was.Images)
+	for _, n := range s.nodes {
+		d.nodes = append(d.nodes, app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: orNone(n.Services)})
+	}
+	return d
+}
+
+// view is the catalog as the cluster sees it: the services that it has are those that it was made from, all else is as it
+// is published now.
+func (s *standing) view(c *app.Catalog) *app.Catalog {
+	v := *c
+	v.Services = maps.Clone(c.Services)
+	if v.Services == nil {
+		v.Services = map[string]*app.Service{}
+	}
+	maps.Copy(v.Services, s.was.Services)
+	return &v
+}
+
+func (d *amended) note(format string, args ...any) {
+	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+}
+
+// after gives the nodes that there are afterwards.
+func (d *amended) after() []app.AmendedNode {
+	return slices.DeleteFunc(slices.Clone(d.nodes), func(n app.AmendedNode) bool { return n.Change == app.NodeGone })
+}
+
+// servicesAfter gives the services on the cluster afterwards, sorted.
+func (d *amended) servicesAfter() []string {
+	all := map[string]bool{}
+	for _, n := range d.after() {
+		for _, s := range n.Services {
+			all[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// anyNode tells whether there is a node with such a change.
+func (d *amended) anyNode(changes ...app.NodeChange) bool {
+	return slices.ContainsFunc(d.nodes, func(n app.AmendedNode) bool { return slices.Contains(changes, n.Change) })
+}
+
+// checkMachines refuses what needs machines that nobody could make.
+func (d *amended) checkMachines(ctx context.Context, a *Service) error {
+	if !d.anyNode(app.NodeNew, app.NodeReplaced, app.NodeGone) {
+		return nil
+	}
+	spec := d.catalog.Providers[d.Provider]
+	if spec == nil {
+		return &app.Error{Code: app.EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
+			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
+	}
+	return a.clusters.CheckProvisioner(ctx, d.Tenant, spec)
+}
+
+// planAmended has the work ordered, and says what comes of it.
+func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
+	names := d.namesLeft()
+	nothing := !names && !d.redefined() && !slices.ContainsFunc(d.nodes, app.AmendedNode.Touched)
+	r := app.PlanRequest{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
+	if r.Services == nil {
+		r.Services = map[string]*app.Service{}
+	}
+	maps.Copy(r.Services, d.definition.Services)
+	for _, n := range d.nodes {
+		for _, s := range n.Removed {
+			if r.Services[s] == nil {
+				r.Services[s] = d.all[s]
+			}
+		}
+	}
+	if r.Between = d.definition.Batches; r.Between == nil && d.ask.AskBetween {
+		r.Between = &app.Person{Ask: app.AskBetweenBatches}
+	}
+	for _, n := range d.nodes {
+		r.Nodes = append(r.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
+			Lost: d.lost(n.Name)})
+	}
+	if !nothing {
+		if r.Hooks, err = a.clusters.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
+			return err
+		}
+	}
+	plan, err := a.clusters.Plan(ctx, d.Tenant, d.Provider, r)
+	if err != nil {
+		return err
+	}
+	d.planned = r
+	if words := batchWords(d.batch, d.batched()); words != "" {
+		d.note("%s", words)
+	}
+	extra, _ := d.extra(plan)
+	if words := app.FallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra); words != "" {
+		d.note("%s", words)
+	}
+	after := d.after()
+	changes := app.ChangesOf(d.was, d.definition)
+	if len(changes) > app.MostValueChanges {
+		d.note("%d more values change.", len(changes)-app.MostValueChanges)
+		changes = changes[:app.MostValueChanges]
+	}
+	d.preview = app.AmendPreview{
+		Kind: d.kind(), Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
+		Before: app.ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour}, After: app.ClusterFigures{Nodes: len(after), CostPerHour: d.cost()},
+		Nothing: nothing,
+	}
+	if d.ask.Kind == app.OperationUpgrade && !d.preview.Nothing {
+		d.preview.Template = d.Template
+	}
+	if d.preview.Nothing && (len(d.notes) == 0 || d.ask.Kind == app.OperationUpgrade) {
+		d.note("The cluster is so already.")
+	}
+	d.preview.Notes = append([]string{}, d.notes...)
+	return nil
+}
+
+// lost tells whether the machine of a node is gone, so that nothing can be done on it.
+func (d *amended) lost(name string) bool {
+	n := d.node(name)
+	return n != nil && n.Lost()
+}
+
+// redefined tells whether the cluster is defined otherwise afterwards. What is only kept for later upgrades does not count.
+func (d *amended) redefined() bool {
+	was, is := d.was, d.definition
+	was.Overrides, is.Overrides = nil, nil
+	was.Parameters, is.Parameters = nil, nil
+	return !app.WrittenAlike(was, is)
+}
+
+// cost is what the cluster costs afterwards. What stands is priced as it was when it was made.
+func (d *amended) cost() float64 {
+	cost := d.CostPerHour
+	for _, n := range d.nodes {
+		switch n.Change {
+		case app.NodeGone:
+			if d.node(n.Name) == nil {
+				continue // it counts no more since it began to be given back
+			}
+			cost -= d.was.Hardware[n.Hardware].CostPerHour
+		case app.NodeNew:
+			cost += d.definition.Hardware[n.Hardware].CostPerHour
+		}
+	}
+	return max(0, math.Round(cost*1e9)/1e9)
+}
+
+// cpu counts the virtual cores afterwards; nodes of unknown size count as none.
+func (d *amended) cpu() (n float64) {
+	for _, node := range d.after() {
+		n += d.definition.Hardware[node.Hardware].CPU
+	}
+	return n
+}
+
+// extra is by how much more per hour, and by how many cores, the cluster grows where its new machines have to be of the dearest and of the
+// largest other hardware that they may be of.
+func (d *amended) extra(p app.Plan) (cost, cpu float64) {
+	for _, n := range d.nodes {
+		if n.Change == app.NodeNew {
+			is, most := d.definition.Hardware[n.Hardware], d.definition.Highest(n.Hardware, p.Fallbacks)
+			cost, cpu = cost+most.CostPerHour-is.CostPerHour, cpu+most.CPU-is.CPU
+		}
+	}
+	return cost, cpu
+}
+
+// amendOffer is the offer for the new nodes of a cluster that stands.
+func (a *Service) amendOffer(ctx context.Context, d *amended) (*app.PoolOffer, error) {
+	var nodes []app.NewNode
+	for _, n := range d.nodes {
+		if n.Change == app.NodeNew {
+			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
+		}
+	}
+	return a.clusters.PoolOffer(ctx, d.Tenant, app.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
+}
+
+// foreseeAmend does the same for the machines that an amendment adds.
+func (a *Service) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
+	p := &d.preview
+	needs := app.AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
+	for _, n := range p.Nodes {
+		if n.Change != app.NodeNew {
+			continue
+		}
+		need := app.MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
+		at := slices.IndexFunc(needs.Machines, func(m app.MachineNeed) bool {
+			return m.Flavor.Flavor == need.Flavor.Flavor && m.Image.Image == need.Image.Image && m.Zone == need.Zone
+		})
+		switch {
+		case at < 0:
+			needs.Machines = append(needs.Machines, need)
+		case !needs.Each:
+			needs.Machines[at].Count++
+		}
+	}
+	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+		return nil
+	}
+	p.Account, p.Problems, err = a.clusters.AskAccount(ctx, tenant, d.Provider, needs)
+	return err
+}

@@ -1,0 +1,100 @@
+package operation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// setParameters lays values of the template's parameters over the configuration, by the limits that the template has now. Null, or
+// nothing where that is no value, takes a value back: then it is what the template says. Parameters of how a cluster is made, such as
+// its hardware, cannot be changed so.
+func (d *amended) setParameters() error {
+	if len(d.ask.Parameters) == 0 {
+		return nil
+	}
+	t := d.catalog.Templates[d.Template]
+	if t == nil {
+		return &app.Error{Code: app.EConflict, Reason: "missing_template", Field: "parameters",
+			Message: fmt.Sprintf("The template %s of cluster %q is not in the catalog any more, so nobody knows its parameters.", d.Template, d.Name),
+			Hint:    "Change the configuration itself, or ask an admin to put the template back."}
+	}
+	given := maps.Clone(d.was.Parameters)
+	if given == nil {
+		given = map[string]any{}
+	}
+	set := app.Settled{}
+	for _, name := range slices.Sorted(maps.Keys(d.ask.Parameters)) {
+		i := slices.IndexFunc(t.Parameters, func(p app.Parameter) bool { return p.Name == name })
+		if i < 0 {
+			return t.UnknownParameter(name)
+		}
+		p := t.Parameters[i]
+		for _, to := range p.Targets() {
+			if !strings.HasPrefix(to, "config.") {
+				return &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "parameters." + name,
+					Message: fmt.Sprintf("%s sets the %s of new clusters; this one is made already.", p.Title(), strings.ReplaceAll(to, "_", " ")),
+					Hint:    "Leave it out. The size changes by a resize, and new nodes can have other hardware and images."}
+			}
+		}
+		v, err := p.Value(d.ask.Parameters[name])
+		if err != nil {
+			return err
+		}
+		delete(given, name)
+		if v != nil {
+			given[name] = v
+		} else if v, _ = p.Read(p.Default); v == nil && p.Required {
+			return &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "parameters." + name,
+				Message: fmt.Sprintf("%s is missing: template %s cannot do without it.", p.Title(), t.Name), Hint: p.Hint()}
+		}
+		if v != nil {
+			set.Lay(p, v, t.Defaults.Config)
+			continue
+		}
+		d.layBack(p, t, &set)
+	}
+	if err := d.was.CheckImmutable(app.Override{Config: set.Config}); err != nil {
+		return err
+	}
+	d.definition.Parameters = nil
+	if len(given) > 0 {
+		d.definition.Parameters = given
+	}
+	d.definition.Config = overlay(d.definition.Config, set.Config)
+	d.definition.Overrides = keepWhereThere(d.definition.Overrides, set.Config)
+	return nil
+}
+
+// layBack says again what the template itself says where a parameter without a value would set something.
+func (d *amended) layBack(p app.Parameter, t *app.Template, set *app.Settled) {
+	for _, to := range p.Targets() {
+		keys := app.KeysOf(t.Defaults.Config, strings.TrimPrefix(to, "config."))
+		if set.Config == nil {
+			set.Config = map[string]any{}
+		}
+		app.SetAt(set.Config, keys, app.ValueAt(t.Defaults.Config, keys)) // nil takes it out
+	}
+}
+
+// keepWhereThere gives a map with the values of another one at those places that it has itself. So what was once asked for beside the
+// template does not come before a parameter at the next upgrade, and what was not is left to the parameter.
+func keepWhereThere(base, over map[string]any) map[string]any {
+	out := maps.Clone(base)
+	for k, v := range over {
+		had, is := out[k]
+		if !is {
+			continue
+		}
+		b, isMap := had.(map[string]any)
+		if o, both := v.(map[string]any); both && isMap {
+			out[k] = keepWhereThere(b, o)
+			continue
+		}
+		out[k] = v
+	}
+	return out
+}

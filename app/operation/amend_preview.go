@@ -1,0 +1,89 @@
+package operation
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"muster/app"
+	"muster/app/policy"
+)
+
+// PreviewAmend works out what an amendment of a cluster would do, and what policies would say to it. Nothing is accepted or
+// written. EConflict where the cluster cannot be amended in the state that it is in, saying what can be done instead.
+func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "PreviewAmend", cluster)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	if err := actor.MayChange("PreviewAmend", c); err != nil {
+		return app.AmendPreview{}, err
+	}
+	leave, err := a.clusters.Solving.Enter(ctx, c.Tenant)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	leave = sync.OnceFunc(leave)
+	defer leave()
+	d, err := a.weighAmend(ctx, actor, c, m)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	if d.preview.FromPools, err = a.amendOffer(ctx, d); err != nil {
+		return app.AmendPreview{}, err
+	}
+	leave() // the account may take a moment
+	err = a.foreseeAmend(ctx, d.Tenant, d)
+	return d.preview, err
+}
+
+// weighAmend works an amendment out and asks the policies.
+func (a *Service) weighAmend(ctx context.Context, actor app.Actor, c app.Cluster, m app.Amendment) (*amended, error) {
+	d, err := a.workOut(ctx, c, m)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := d.onFailure(); err != nil {
+		return nil, err
+	}
+	return d, a.askPolicies(ctx, actor, d)
+}
+
+// askPolicies has policies decide on what was worked out.
+func (a *Service) askPolicies(ctx context.Context, actor app.Actor, d *amended) error {
+	policies, err := a.Store.Policies(ctx, actor.Tenant)
+	if err != nil {
+		return err
+	}
+	if d.facts, err = a.amendFacts(ctx, actor, d); err != nil || d.preview.Nothing {
+		return err
+	}
+	d.decision = policy.Decide(ctx, a.policies.Policies, policies, d.facts)
+	if len(d.decision.Said) > 0 {
+		d.preview.Decision = &d.decision
+	}
+	return nil
+}
+
+// amendFacts are what policies see of an amendment: the cluster as it will be, or the most that it may come to be.
+func (a *Service) amendFacts(ctx context.Context, actor app.Actor, d *amended) (app.Facts, error) {
+	zone, err := a.policies.TimeZone(ctx, actor.Tenant)
+	cost, cpu := d.extra(d.preview.Plan)
+	f := app.Facts{
+		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
+		Name: d.Name, Template: d.Template, Services: d.servicesAfter(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
+		Provider: d.Provider, Now: a.Now(), TimeZone: zone,
+	}
+	if !d.ExpiresAt.IsZero() {
+		f.Lease = max(0, d.ExpiresAt.Sub(d.CreatedAt))
+	}
+	for _, n := range d.after() {
+		f.Hardware = append(f.Hardware, n.Hardware)
+		if n.Change == app.NodeNew {
+			f.Hardware = append(f.Hardware, d.preview.Plan.Fallbacks[n.Hardware]...)
+		}
+	}
+	slices.Sort(f.Hardware)
+	f.Hardware = slices.Compact(f.Hardware)
+	return f, err
+}

@@ -1,0 +1,152 @@
+package operation
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"muster/app"
+)
+
+// repair replaces nodes: those that are named, or else those that are sick, and in any case those whose machines are lost where an
+// operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
+func repair(ctx context.Context, a *Service, d *amended) error {
+	if err := d.checkNodes(d.ask.Nodes); err != nil {
+		return err
+	}
+	unmade, undone := d.unfinished()
+	sick := d.named
+	if len(sick) == 0 {
+		known, err := a.sickNodes(ctx, d.standing)
+		if err != nil {
+			return err
+		}
+		for _, name := range known {
+			sick[name] = true
+		}
+	}
+	if !d.plight().LostOnly() {
+		for _, n := range d.standing.nodes {
+			if n.Lost() {
+				sick[n.Name] = true // nothing that is left to do could be done there
+			}
+		}
+	}
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		switch {
+		case sick[n.Name]:
+			n.Change = app.NodeReplaced
+		case unmade[n.Name]:
+			n.Change, n.Why = app.NodeReplaced, "it was not made to the end"
+		case len(undone[n.Name]) > 0:
+			n.Why = "the " + d.latest.Kind.Words() + " did not get to its end there"
+			d.finish(n, undone[n.Name])
+		}
+	}
+	d.clearLeft()
+	switch {
+	case d.namesLeft():
+		d.note("The names of all nodes are written on each of them, as the %s did not get that far.", d.latest.Kind.Words())
+	case !slices.ContainsFunc(d.nodes, app.AmendedNode.Touched):
+		d.note("All nodes are healthy. To replace one all the same, name it.")
+	}
+	return nil
+}
+
+// namesLeft tells whether a repair has names to write because the latest operation ended before it had written them.
+func (d *amended) namesLeft() bool {
+	return d.kind() == app.OperationRepair && slices.ContainsFunc(d.open, func(s app.Step) bool { return s.Action == app.ActionNames })
+}
+
+// finish does what was left undone on a node. What was to be set up is set up from the beginning.
+func (d *amended) finish(n *app.AmendedNode, services map[string][]app.Action) {
+	for _, s := range slices.Sorted(maps.Keys(services)) {
+		if !slices.Contains(n.Services, s) {
+			n.Removed = append(n.Removed, s)
+			continue
+		}
+		open := func(actions ...app.Action) bool {
+			return slices.ContainsFunc(actions, func(a app.Action) bool { return slices.Contains(services[s], a) })
+		}
+		switch {
+		case (d.latest.Kind == app.OperationUpgrade || d.undone == app.OperationUpgrade) && (open(app.ActionInstall) || open(app.ActionConfigure) && open(app.ActionStart)):
+			n.AllWork(s, app.WorkUpgrade)
+		case open(app.ActionInstall, app.ActionInitialize), open(app.ActionConfigure) && open(app.ActionStart) && !open(app.ActionStop) && !d.plight().Power():
+			n.Added = append(n.Added, s) // it doesn't run yet, so it would read nothing
+		case open(app.ActionConfigure, app.ActionReload):
+			n.AllWork(s, app.WorkReload)
+		case open(app.ActionStop) && !open(app.ActionStart):
+			n.AllWork(s, app.WorkStop)
+		case open(app.ActionStart) && !open(app.ActionStop):
+			n.AllWork(s, app.WorkStart)
+		default:
+			n.AllWork(s, app.WorkRestart)
+		}
+	}
+}
+
+// clearLeft has nodes given back that an operation which did not end well was to give back.
+func (d *amended) clearLeft() {
+	for _, n := range d.left {
+		d.nodes = append(d.nodes, app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: app.NodeGone,
+			Why: "the " + d.latest.Kind.Words() + " did not get to its end there"})
+	}
+	slices.SortStableFunc(d.nodes, func(a, b app.AmendedNode) int { return app.NodesInOrder(a.Name, b.Name) })
+}
+
+// unfinished gives the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
+func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[string][]app.Action) {
+	unmade, undone = map[string]bool{}, map[string]map[string][]app.Action{}
+	for _, st := range d.open {
+		n := d.node(st.Node)
+		switch {
+		case n == nil:
+		case st.Action == app.ActionCreate, st.Action == app.ActionConfirm, st.Action == app.ActionDelete:
+			unmade[n.Name] = true
+		case slices.Contains(n.Services, st.Service), d.all[st.Service] != nil && (st.Action == app.ActionStop || st.Action == app.ActionRemove):
+			if undone[n.Name] == nil {
+				undone[n.Name] = map[string][]app.Action{}
+			}
+			undone[n.Name][st.Service] = append(undone[n.Name][st.Service], st.Action)
+		}
+	}
+	return unmade, undone
+}
+
+// mostLostNames is how many nodes such a message names.
+const mostLostNames = 10
+
+// LostWords is the message of a cluster that has lost the machines of nodes.
+func LostWords(nodes []string) string {
+	return lostNames(nodes) + " The cluster counts as active again by itself once they run."
+}
+
+// LostAsleepWords tell of the same in a cluster that is asleep.
+func LostAsleepWords(nodes []string) string {
+	return lostNames(nodes) + " Waking the cluster leaves them out; a repair replaces them then."
+}
+
+func lostNames(nodes []string) string {
+	text := app.JoinNames(nodes[:min(len(nodes), mostLostNames)])
+	if len(nodes) > mostLostNames {
+		text += ", …"
+	}
+	return app.LostMachines + text + "."
+}
+
+// sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
+// have found to be sick or unreachable lately.
+func (a *Service) sickNodes(ctx context.Context, s *standing) ([]string, error) {
+	sick := app.LostNodes(s.Cluster, s.nodes)
+	h, err := a.clusters.ClusterHealth(ctx, s.Cluster, s.nodes)
+	if err != nil || h == nil {
+		return sick, err
+	}
+	for _, n := range h.Nodes {
+		if n.Ill() && n.Rounds > 0 && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
+			sick = append(sick, n.Node)
+		}
+	}
+	return sick, nil
+}

@@ -1,0 +1,35 @@
+package operation
+
+import "muster/app"
+
+// keepStopped notes which services are stopped from now on, and lets those that were stopped before stay so: they are configured
+// anew where that is needed, and neither reloaded nor looked at.
+func (d *amended) keepStopped() {
+	stopped := map[string][]string{}
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		if !n.Stays() {
+			continue // what is made anew runs
+		}
+		for _, s := range n.Services {
+			switch was := d.was.IsStopped(n.Name, s); n.Work[s] {
+			case app.WorkStop, app.WorkStopConfigure:
+				stopped[n.Name] = append(stopped[n.Name], s)
+			case app.WorkStart, app.WorkRestart, app.WorkUpgrade:
+			case app.WorkReload:
+				if was {
+					n.Work[s] = app.WorkConfigure
+					stopped[n.Name] = append(stopped[n.Name], s)
+				}
+			default:
+				if was {
+					stopped[n.Name] = append(stopped[n.Name], s)
+				}
+			}
+		}
+	}
+	if len(stopped) == 0 {
+		stopped = nil
+	}
+	d.definition.Stopped = stopped
+}

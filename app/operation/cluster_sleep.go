@@ -1,0 +1,208 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"muster/app"
+	appcluster "muster/app/cluster"
+)
+
+// PreviewSleep works out what it would do to put a cluster to sleep, and what policies would say to it. Nothing is accepted or
+// written. EConflict where it cannot sleep in the state that it is in, and EInvalid where its provider cannot stop machines and
+// keep them.
+func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (app.AmendPreview, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "PreviewSleep", cluster)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	return a.previewPower(ctx, actor, c, app.OperationSleep)
+}
+
+// PreviewWake works out what it would do to wake a cluster that sleeps.
+func (a *Service) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (app.AmendPreview, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "PreviewWake", cluster)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	return a.previewPower(ctx, actor, c, app.OperationWake)
+}
+
+func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (app.AmendPreview, error) {
+	d, err := a.weighPower(ctx, actor, c, kind)
+	if err != nil {
+		return app.AmendPreview{}, err
+	}
+	return d.preview, nil
+}
+
+// SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease goes on, and what it takes
+// of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
+// by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
+func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (app.AmendAnswer, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "SleepCluster", cluster)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	if err := actor.MayChange("SleepCluster", c); err != nil {
+		return app.AmendAnswer{}, err
+	}
+	return a.power(ctx, actor, c, app.OperationSleep, planHash)
+}
+
+// WakeCluster starts the machines of a cluster that sleeps, and then its services.
+func (a *Service) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (app.AmendAnswer, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "WakeCluster", cluster)
+	if err != nil {
+		return app.AmendAnswer{}, err
+	}
+	if err := actor.MayChange("WakeCluster", c); err != nil {
+		return app.AmendAnswer{}, err
+	}
+	return a.power(ctx, actor, c, app.OperationWake, planHash)
+}
+
+func (a *Service) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (app.AmendAnswer, error) {
+	d, err := a.weighPower(ctx, actor, c, kind)
+	switch {
+	case err != nil:
+		return app.AmendAnswer{}, err
+	case d.preview.Nothing:
+		return a.amendAnswer(ctx, actor, c, 0)
+	case planHash != "" && planHash != d.preview.PlanHash:
+		return app.AmendAnswer{}, errPlanChanged
+	}
+	return a.take(ctx, actor, d)
+}
+
+// weighPower works a sleep or a wake out and asks the policies.
+func (a *Service) weighPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (*amended, error) {
+	d, err := a.planPower(ctx, c, kind)
+	if err != nil {
+		return nil, err
+	}
+	return d, a.askPolicies(ctx, actor, d)
+}
+
+// drawPower finds what a sleep or a wake does, whether or not the cluster's state allows it now. Nothing is planned yet.
+func (a *Service) drawPower(ctx context.Context, c app.Cluster, kind app.OperationKind, ops []app.Operation) (*amended, error) {
+	definition, err := a.Store.Definition(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	stands := &standing{Cluster: c, was: definition, nodes: nodes, services: servicesOf(nodes)}
+	if len(ops) > 0 {
+		stands.latest = ops[0]
+	}
+	d := newAmended(stands, app.Amendment{Kind: kind})
+	awake, asleep := app.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour}, app.ClusterFigures{Nodes: len(nodes)}
+	d.planned = app.PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
+	work := map[app.OperationKind]app.ServiceWork{app.OperationSleep: app.WorkStop, app.OperationWake: app.WorkStart}[kind]
+	d.nodes = []app.AmendedNode{}
+	for _, n := range nodes {
+		asleep.CostPerHour += definition.Hardware[n.Hardware].AsleepCost()
+		node := app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]app.ServiceWork{}}
+		for _, s := range n.Services {
+			if !definition.IsStopped(n.Name, s) {
+				node.Work[s] = work
+			}
+		}
+		d.nodes = append(d.nodes, node)
+		d.planned.Nodes = append(d.planned.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
+	}
+	d.preview = app.AmendPreview{Kind: kind, Changes: []app.ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: app.Plan{Kind: kind}, Before: awake, After: asleep}
+	if kind == app.OperationWake {
+		d.preview.Before, d.preview.After = asleep, awake
+	}
+	return d, nil
+}
+
+// planPower works a sleep or a wake out.
+func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.OperationKind) (*amended, error) {
+	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.drawPower(ctx, c, kind, ops)
+	if err != nil {
+		return nil, err
+	}
+	want, is := app.ClusterActive, app.ClusterAsleep
+	if kind == app.OperationWake {
+		want, is = is, want
+	}
+	p := &d.preview
+	switch {
+	case c.Status == is, c.Status == app.ClusterPending && len(ops) > 0 && ops[0].Kind == kind:
+		p.Nothing = true
+		return d, nil
+	case kind == app.OperationWake && c.Status == app.ClusterFailed && appcluster.MaySleep(ops): // a machine that runs already stays as it is
+	case c.Status != want:
+		return nil, c.RefusePower(kind, ops)
+	}
+	if err := a.checkSleeps(ctx, c); err != nil {
+		return nil, err
+	}
+	if p.Plan, err = a.clusters.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
+		return nil, err
+	}
+	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
+	p.Notes = powerNotes(c, kind, d.was, d.standing.nodes, math.Abs(p.Before.CostPerHour-p.After.CostPerHour) < 1e-9 && c.CostPerHour > 0)
+	return d, nil
+}
+
+// checkSleeps refuses a cluster whose provider cannot stop machines, as far as that is known here.
+func (a *Service) checkSleeps(ctx context.Context, c app.Cluster) error {
+	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := catalog.Providers[c.Provider]
+	if spec == nil || a.Sleeps == nil || a.Sleeps(spec.Type) {
+		return nil // a provider that is gone is told of by the steps
+	}
+	return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("The provider %s cannot stop machines and keep them.", c.Provider),
+		Hint: "Shorten the lease or delete the cluster instead; its spec can be exported and used again."}
+}
+
+// powerNotes says what people may not expect.
+func powerNotes(c app.Cluster, kind app.OperationKind, d app.Definition, nodes []app.Node, full bool) []string {
+	notes := []string{}
+	if kind == app.OperationWake {
+		return append(notes, "Services are configured anew before they start, since machines may come back with other addresses.")
+	}
+	var bare []string
+	for _, s := range servicesOf(nodes) {
+		if x := d.Services[s]; x != nil && x.Actions[app.ActionStart] != nil && x.Actions[app.ActionStop] == nil {
+			bare = append(bare, s)
+		}
+	}
+	if len(bare) > 0 {
+		notes = append(notes, fmt.Sprintf("Without an action stop, %s ends with its machine, as if the power went.", app.AndList(bare)))
+	}
+	if !c.ExpiresAt.IsZero() {
+		notes = append(notes, fmt.Sprintf("The lease goes on, and ends %s all the same.", app.Moment(c.ExpiresAt)))
+	}
+	notes = append(notes, "What it takes of quotas stays reserved, so that it can be woken at any time.")
+	if full {
+		notes = append(notes, "The catalog says no other price for machines that are stopped, so they cost as much as before.")
+	}
+	return notes
+}
+
+// servicesOf gives the services of nodes, sorted.
+func servicesOf(nodes []app.Node) []string {
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Services...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,104 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// ServiceChanges are what a service's own tool would change on a node, as it was found last. With no texts: nothing.
+type ServiceChanges struct {
+	Node    string
+	Service string
+	Changes app.Changes
+	At      time.Time
+}
+
+// ChangesStore gives what comparisons found, as a Finish brought it, until something else is done with the cluster.
+type ChangesStore interface {
+	// ServiceChanges gives what was found of a cluster's nodes that are not gone, by node number and service.
+	ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]ServiceChanges, error)
+}
+
+// comparedActions are those that a comparison asks a service's tool about, the first that the service has and the tool can tell of.
+var comparedActions = []app.Action{app.ActionConfigure, app.ActionInstall, app.ActionStart}
+
+// Compared gives the action of a service of which its tool can say what it would change; "" where there is none.
+func (a *Service) Compared(s *app.Service) app.Action {
+	if s == nil || a.DryRuns == nil {
+		return ""
+	}
+	for _, action := range comparedActions {
+		if call := s.Actions[action]; call != nil && call.Person == nil && a.DryRuns(call.Automator) {
+			return action
+		}
+	}
+	return ""
+}
+
+// compare has the tools of services say what they would change on nodes. It is felt by nobody.
+func compare(_ context.Context, a *Service, d *amended) error {
+	if err := d.checkServices(d.ask.Services); err != nil {
+		return err
+	}
+	if err := d.checkNodes(d.ask.Nodes); err != nil {
+		return err
+	}
+	var mute []string
+	able := false
+	for _, s := range d.asked() {
+		if a.Compared(d.was.Services[s]) == "" {
+			mute = append(mute, s)
+			continue
+		}
+		able = true
+		for i := range d.nodes {
+			n := &d.nodes[i]
+			if n.Stays() && slices.Contains(n.Services, s) && (len(d.named) == 0 || d.named[n.Name]) {
+				n.AllWork(s, app.WorkCompare)
+			}
+		}
+	}
+	if !able {
+		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Nothing of cluster %q can be compared: what sets up %s cannot say what it would change.", d.Name, app.AndList(mute)),
+			Hint: "Puppet, Ansible, Chef and Docker can; scripts cannot."}
+	}
+	if len(mute) > 0 {
+		verb := "is"
+		if len(mute) > 1 {
+			verb = "are"
+		}
+		d.note("%s %s left out: what sets it up cannot say what it would change.", app.AndList(mute), verb)
+	}
+	return nil
+}
+
+// ComparedBy gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
+func ComparedBy(r app.Report) *app.Changes {
+	if r.Changes == nil || r.Err != nil {
+		return nil
+	}
+	c := &app.Changes{}
+	for _, text := range r.Changes.Texts {
+		c.Add(text)
+	}
+	c.More += max(r.Changes.More, 0)
+	return c
+}
+
+// services tells what tools said that they would change.
+func (d *Drift) services(list []ServiceChanges) {
+	for _, c := range list {
+		of := fmt.Sprintf("%s on %s", c.Service, c.Node)
+		hint := "Found " + c.At.UTC().Format(time.DateTime) + " UTC. A reconfiguration that names what it reads, or an upgrade, has it set up again."
+		for _, text := range c.Changes.Texts {
+			d.add(DriftItem{From: DriftService, Node: c.Node, Text: of + " would change: " + text, Hint: hint})
+		}
+		if c.Changes.More > 0 {
+			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would change %s more.", of, app.Count(c.Changes.More, "thing")), Hint: hint})
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"muster/app"
+)
+
+// CancelOperation stops an operation: nothing new of it starts, what runs is told to stop. With rollBack it is undone by
+// itself once it has stopped. Operation 0 is the one under way. EConflict says what is possible instead.
+func (a *Service) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (app.ClusterView, error) {
+	return a.control(ctx, actor, "CancelOperation", cluster, operation, app.ActCancel, func(o app.Operation, c *app.Control) error {
+		c.Act, c.RollBack = app.ControlCancel, rollBack
+		if rollBack && !o.Kind.Undoable() {
+			return o.Refuse(app.ActRollBack, true)
+		}
+		return nil
+	})
+}
+
+// PauseOperation lets nothing new of an operation start, while what runs goes on to its end. Operation 0 is the one under
+// way.
+func (a *Service) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (app.ClusterView, error) {
+	return a.control(ctx, actor, "PauseOperation", cluster, operation, app.ActPause, func(_ app.Operation, c *app.Control) error {
+		c.Act = app.ControlPause
+		return nil
+	})
+}
+
+// ResumeOperation goes on with an operation that is paused or has failed. Steps that failed have all their tries again.
+// Operation 0 is the one under way, or else the latest.
+func (a *Service) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (app.ClusterView, error) {
+	return a.control(ctx, actor, "ResumeOperation", cluster, operation, app.ActResume, func(o app.Operation, c *app.Control) error {
+		c.Act = app.ControlResume
+		return a.checkStuck(ctx, o, "")
+	})
+}
+
+// ResumeCluster is ResumeOperation for the operation that stands still.
+func (a *Service) ResumeCluster(ctx context.Context, actor app.Actor, id string) (app.ClusterView, error) {
+	if err := actor.Authorize("ResumeCluster"); err != nil {
+		return app.ClusterView{}, err
+	}
+	return a.ResumeOperation(ctx, actor, id, 0)
+}
+
+// RetryNode lets what failed on one node be tried again; what failed on others stays as it is. The operation is the one
+// under way, or else the latest where that has failed; one that is paused stays so.
+func (a *Service) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (app.ClusterView, error) {
+	return a.control(ctx, actor, "RetryNode", cluster, 0, app.ActRetryNode, func(o app.Operation, c *app.Control) error {
+		c.Act, c.Node = app.ControlResume, node
+		if err := a.checkRetry(ctx, o, node); err != nil {
+			return err
+		}
+		return a.checkStuck(ctx, o, node)
+	})
+}
+
+// checkStuck refuses to go on with an operation, or on one node with it, where what is left to do needs machines that are gone.
+func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) error {
+	if o.Status != app.OperationFailed {
+		return nil
+	}
+	c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
+	if err != nil {
+		return err
+	}
+	p, err := a.clusters.PlightOf(ctx, c)
+	if err != nil || p.Latest.ID != o.ID {
+		return err
+	}
+	if ways := p.Ways(); node == "" && !slices.Contains(ways, app.WayResume) && p.Open.Stuck || node != "" && slices.Contains(p.Lost, node) {
+		verbs := make([]string, 0, len(ways))
+		for _, w := range ways {
+			verbs = append(verbs, w.Verb())
+		}
+		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machine is gone.", o.Kind.Words(), p.LostWords()),
+			Hint: "You can " + app.OrList(verbs) + "."}
+		if len(p.Lost) > 1 {
+			e.Message = fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machines are gone.", o.Kind.Words(), p.LostWords())
+		}
+		return e
+	}
+	return nil
+}
+
+// checkRetry tells a node that is not there from one on which nothing failed.
+func (a *Service) checkRetry(ctx context.Context, o app.Operation, node string) error {
+	steps, err := a.Store.Steps(ctx, o.Tenant, o.ID)
+	if err != nil {
+		return err
+	}
+	var nodes, failed []string
+	for _, s := range steps {
+		nodes = append(nodes, s.Node)
+		if s.State == app.StepFailed {
+			failed = append(failed, s.Node)
+		}
+	}
+	nodes, failed = slices.Compact(nodes), slices.Compact(failed)
+	if slices.Contains(failed, node) {
+		return nil
+	}
+	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("Nothing of the %s failed on %s.", o.Kind.Words(), node), Field: "node"}
+	if !slices.Contains(nodes, node) {
+		e.Code, e.Reason, e.Message = app.ENotFound, "missing_node", fmt.Sprintf("The %s has no node %q.", o.Kind.Words(), node)
+		if near := app.Nearest(node, nodes); near != "" {
+			e.Hint = "Did you mean " + near + "? "
+		}
+	}
+	if len(failed) > 0 {
+		e.Hint += "It failed on " + app.SomeOf(failed, 5) + "."
+	}
+	return e
+}
+
+// control is the part that all acts share: find it, ask whether the actor and its state allow it, do it. The store has
+// the last word, since the state may change in between.
+func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (app.ClusterView, error) {
+	if err := actor.Authorize(useCase); err != nil {
+		return app.ClusterView{}, err
+	}
+	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := actor.MayChange(useCase, c); err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := o.Allows(act, latest); err != nil {
+		return app.ClusterView{}, err
+	}
+	order := app.Control{Tenant: actor.Tenant, Operation: o.ID, Who: actor.User, Now: a.Now()}
+	if err := fill(o, &order); err != nil {
+		return app.ClusterView{}, err
+	}
+	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
+		return app.ClusterView{}, err
+	}
+	return a.clusters.Cluster(ctx, actor, c.ID)
+}
+
+// FindOperation finds an operation of a cluster that the actor may see, and tells whether it is the latest one. 0 is the one
+// that is under way or paused, or else the latest.
+func (a *Service) FindOperation(ctx context.Context, actor app.Actor, cluster string, id int64) (c app.Cluster, o app.Operation, latest bool, err error) {
+	if c, err = a.clusters.FindCluster(ctx, actor, cluster); err != nil {
+		return c, o, false, err
+	}
+	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return c, o, false, err
+	}
+	at := slices.IndexFunc(ops, func(o app.Operation) bool {
+		return id != 0 && o.ID == id || id == 0 && !o.Status.Ended() && o.Status != app.OperationWaiting
+	})
+	if at < 0 && id == 0 { // nothing is under way
+		at = slices.IndexFunc(ops, func(o app.Operation) bool { return !o.StartedAt.IsZero() || !o.Status.Ended() })
+	}
+	switch {
+	case at >= 0:
+		// What was called off before it began has changed nothing.
+		followed := slices.ContainsFunc(ops[:at], func(o app.Operation) bool { return !o.StartedAt.IsZero() || !o.Status.Ended() })
+		return c, ops[at], !followed, nil
+	case id != 0:
+		return c, o, false, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.Name, id)
+	case len(ops) == 0:
+		return c, o, false, app.Errorf(app.EConflict, "Nothing was asked of cluster %q yet.", c.Name)
+	}
+	return c, ops[0], true, nil // all were called off before they began
+}

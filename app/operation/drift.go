@@ -1,0 +1,176 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+)
+
+// Drift is where a cluster is not what it should be: as the catalog, the cloud, what services may assume of nodes, and the services
+// themselves say.
+type Drift struct {
+	Cluster string      `json:"cluster"`
+	At      time.Time   `json:"at"`
+	Items   []DriftItem `json:"items" nullable:"false"` // none: it is as it should be, as far as is known
+	// Comparable tells whether what sets up some of its services can say what it would change: `muster cluster compare`.
+	Comparable bool `json:"comparable"`
+	// Notes say what could not be looked at, and why.
+	Notes []string `json:"notes" nullable:"false"`
+}
+
+// DriftFrom says from what a cluster has drifted.
+type DriftFrom string
+
+// What a cluster can drift from.
+const (
+	DriftCatalog DriftFrom = "catalog" // its template or a service is another one by now
+	DriftCloud   DriftFrom = "cloud"   // machines are gone, or do not run
+	DriftNode    DriftFrom = "node"    // a node is not what services may assume
+	DriftService DriftFrom = "service" // what sets a service up would change something, as it said when it was last compared
+	DriftHealth  DriftFrom = "health"  // a node is sick or unreachable
+)
+
+// DriftItem is one such thing, with the amendment that would mend it; nil where none is known.
+type DriftItem struct {
+	From DriftFrom      `json:"from"`
+	Node string         `json:"node,omitempty"`
+	Text string         `json:"text"`
+	Hint string         `json:"hint,omitempty"`
+	Mend *app.Amendment `json:"mend,omitempty"`
+}
+
+// mostDrift is how many things of one kind are told by themselves.
+const mostDrift = 50
+
+// DriftUnwatched is the note of a cluster whose health nobody looks at.
+const DriftUnwatched = "No health checks configured, so the state of the nodes isn't known."
+
+// Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is
+// known; what tools would change, an operation of the kind compare has found.
+func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (Drift, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Drift", cluster)
+	if err != nil {
+		return Drift{}, err
+	}
+	if err := actor.MayChange("Drift", c); err != nil {
+		return Drift{}, err
+	}
+	if c.Status == app.ClusterDeleted {
+		return Drift{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+	}
+	d := Drift{Cluster: c.ID, At: a.Now(), Items: []DriftItem{}, Notes: []string{}}
+	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Drift{}, err
+	}
+	d.cloud(c, nodes)
+	health, err := a.clusters.ClusterHealth(ctx, c, nodes)
+	if err != nil {
+		return Drift{}, err
+	}
+	d.health(c, health, app.LostNodes(c, nodes))
+	reports, err := a.Store.NodeReports(ctx, actor.Tenant, c.ID, "", app.MaxNodeReports)
+	if err != nil {
+		return Drift{}, err
+	}
+	d.contract(reports)
+	changes, err := a.Store.ServiceChanges(ctx, actor.Tenant, c.ID, app.MaxNodeReports)
+	if err != nil {
+		return Drift{}, err
+	}
+	d.services(changes)
+	definition, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return Drift{}, err
+	}
+	for _, s := range definition.Services {
+		d.Comparable = d.Comparable || a.Compared(s) != ""
+	}
+	return d, a.driftFromCatalog(ctx, actor, c, &d)
+}
+
+func (d *Drift) add(i DriftItem) {
+	same := 0
+	for _, o := range d.Items {
+		if o.From == i.From {
+			same++
+		}
+	}
+	switch {
+	case same < mostDrift:
+		d.Items = append(d.Items, i)
+	case same == mostDrift:
+		d.Notes = append(d.Notes, fmt.Sprintf("There is more of this kind (%s) than is told.", i.From))
+	}
+}
+
+func repairOf(node string) *app.Amendment {
+	return &app.Amendment{Kind: app.OperationRepair, Nodes: []string{node}}
+}
+
+// cloud tells of machines that the reconciler has found to be lost.
+func (d *Drift) cloud(c app.Cluster, nodes []app.Node) {
+	for _, name := range app.LostNodes(c, nodes) {
+		d.add(DriftItem{From: DriftCloud, Node: name, Text: name + ": its machine is gone from the provider, or does not run.",
+			Hint: "The cluster becomes active again when all machines run.", Mend: repairOf(name)})
+	}
+}
+
+// health tells what health checks have found, as long as that is known to be so; of lost machines cloud tells.
+func (d *Drift) health(c app.Cluster, h *app.ClusterHealth, lost []string) {
+	if h == nil {
+		d.Notes = append(d.Notes, DriftUnwatched)
+		return
+	}
+	if why := h.Stale(c, len(lost) > 0, h.Healthy+h.Sick+h.Unreachable+h.Unknown, d.At); why != "" {
+		d.Notes = append(d.Notes, why)
+	}
+	for _, n := range h.Nodes {
+		if n.Ill() && !slices.Contains(lost, n.Node) {
+			d.add(DriftItem{From: DriftHealth, Node: n.Node, Text: n.Words() + ".", Mend: repairOf(n.Node)})
+		}
+	}
+}
+
+// contract tells what a bootstrap found to be wrong with nodes.
+func (d *Drift) contract(reports []app.NodeReport) {
+	for _, r := range reports {
+		for _, c := range r.Checks {
+			if c.OK {
+				continue
+			}
+			i := DriftItem{From: DriftNode, Node: r.Node, Text: r.Node + ": " + c.String() + ".", Hint: c.Hint}
+			if c.Level == app.NodeRequired {
+				i.Mend = repairOf(r.Node)
+			}
+			d.add(i)
+		}
+	}
+}
+
+// driftFromCatalog tells what an upgrade would change.
+func (a *Service) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cluster, d *Drift) error {
+	mend := &app.Amendment{Kind: app.OperationUpgrade}
+	p, err := a.PreviewAmend(ctx, actor, c.ID, *mend)
+	switch app.CodeOf(err) {
+	case "":
+	case app.EInternal, app.ETransient, app.ETimeout, app.ERateLimit:
+		return err
+	default:
+		d.Notes = append(d.Notes, "It could not be compared with the catalog: "+app.AsError(err).ForPeople())
+		return nil
+	}
+	if p.Nothing {
+		return nil
+	}
+	for _, change := range p.Changes {
+		d.add(DriftItem{From: DriftCatalog, Text: change.Words(), Mend: mend})
+	}
+	if len(p.Changes) == 0 {
+		d.add(DriftItem{From: DriftCatalog, Text: "The catalog has another state of its template or services.", Mend: mend})
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/secret"
+)
+
+// GoOnPreview is what it would be to go on with the machines that came, worked out before anything is accepted.
+type GoOnPreview struct {
+	Operation app.Operation      `json:"operation"` // that is brought to its end
+	Wanted    int                `json:"wanted"`    // nodes
+	GivesBack []LostMachine      `json:"gives_back" nullable:"false"`
+	Nodes     []app.AmendedNode  `json:"nodes" nullable:"false"` // that the cluster has then
+	Before    app.ClusterFigures `json:"before"`
+	After     app.ClusterFigures `json:"after"`
+	Plan      app.Plan           `json:"plan"`
+	PlanHash  string             `json:"plan_hash"`
+	Duration  time.Duration      `json:"duration"` // estimate, on unlimited workers
+	Notes     []string           `json:"notes" nullable:"false"`
+	TopsUp    bool               `json:"tops_up"` // the nodes that are missing are asked for again later
+}
+
+// LostMachine is a machine that did not come.
+type LostMachine struct {
+	Node  string `json:"node"`
+	Error string `json:"error"` // why, in words
+}
+
+// Title says in a few words what it is: "Accept 4 of 5 nodes".
+func (p GoOnPreview) Title() string {
+	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), app.Several(p.Wanted, "node"))
+}
+
+// GoOnStore finds what is to be gone on with by itself.
+type GoOnStore interface {
+	// GoOnsDue gives, of all tenants, the operations that failed, whose OnFailure goes on with fewer machines, that no other operation
+	// has followed, and that were not judged since they failed, oldest first.
+	GoOnsDue(ctx context.Context, limit int) ([]app.Operation, error)
+	// JudgeGoOn notes that such an operation cannot be gone on with, and why: in its message and its cluster's, in the feed and in a notice.
+	// Where the choice was FailureGoOnOrBack, it is to be rolled back from then on. It is false where something else was faster.
+	JudgeGoOn(ctx context.Context, j GoOnJudgement) (bool, error)
+}
+
+// GoOnJudgement is why an operation cannot be gone on with.
+type GoOnJudgement struct {
+	Operation app.Operation // as it was read
+	Why       string
+	Now       time.Time
+}
+
+// PreviewGoOn works out what it would be to go on with the machines that came of a create or a growth that failed; operation 0 is the
+// latest. EConflict, reason "no_go_on", where that cannot be, saying what is missing.
+func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster string, operation int64) (GoOnPreview, error) {
+	if err := actor.Authorize("PreviewGoOn"); err != nil {
+		return GoOnPreview{}, err
+	}
+	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return GoOnPreview{}, err
+	}
+	m, err := a.secrets.MaskFor(ctx, actor, c)
+	if err != nil {
+		return GoOnPreview{}, err
+	}
+	s, err := a.planGoOn(ctx, c, o, latest, app.Survival{})
+	if err != nil {
+		return GoOnPreview{}, secret.MaskError(m, err)
+	}
+	for i := range s.shown.GivesBack { // it says why each machine did not come
+		s.shown.GivesBack[i].Error = m.Hide(s.shown.GivesBack[i].Error)
+	}
+	return s.shown, nil
+}
+
+// GoOn goes on with the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
+// EConflict and nothing happens. With noTopUp the missing nodes are not asked for again.
+func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (app.ClusterView, error) {
+	if err := actor.Authorize("GoOn"); err != nil {
+		return app.ClusterView{}, err
+	}
+	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := actor.MayChange("GoOn", c); err != nil {
+		return app.ClusterView{}, err
+	}
+	s, err := a.planGoOn(ctx, c, o, latest, app.Survival{NoTopUp: noTopUp})
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if planHash != "" && planHash != s.shown.PlanHash {
+		return app.ClusterView{}, errPlanChanged
+	}
+	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
+		return app.ClusterView{}, err
+	}
+	return a.clusters.Cluster(ctx, actor, c.ID)
+}
+
+// goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It gives
+// how many it began. It can be called again and again, by several servers: the store takes one go-on of an operation.
+func (a *Service) goOnFailed(ctx context.Context) (begun int, errs []error) {
+	due, err := a.Store.GoOnsDue(ctx, appcluster.TidyAtOnce)
+	if err != nil {
+		return 0, []error{err}
+	}
+	for _, o := range due {
+		began, err := a.goOnByItself(ctx, o)
+		if began {
+			begun++
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("going on with operation %d: %w", o.ID, err))
+		}
+	}
+	return begun, errs
+}
+
+func (a *Service) goOnByItself(ctx context.Context, o app.Operation) (begun bool, err error) {
+	c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
+	if err != nil {
+		return false, err
+	}
+	s, err := a.planGoOn(ctx, c, o, true, app.Survival{AtLeast: app.NodeShare(fmt.Sprint(o.AtLeast)), NoTopUp: o.NoTopUp})
+	if err == nil {
+		_, err = a.Store.SubmitOperation(ctx, s.operation(a.Now(), app.Retrier))
+	}
+	e := app.AsError(err)
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil, e.Code == app.ETransient:
+		return false, err // which passes
+	case e.Code == app.EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "not_the_latest"):
+		return false, nil // a person or another server was faster; what is still due is seen again
+	}
+	_, noted := a.Store.JudgeGoOn(ctx, GoOnJudgement{Operation: o, Why: e.ForPeople(), Now: a.Now()})
+	if e.Code != app.EInternal {
+		err = nil // it is told to people; what is internal is for the log
+	}
+	return false, errors.Join(err, noted)
+}
+
+// operation is what the store is to accept.
+func (s *survival) operation(now time.Time, who string) app.NewOperation {
+	o := app.Operation{Tenant: s.Tenant, Cluster: s.ID, Kind: app.OperationGoOn, GoesOn: s.of.ID, PlanHash: s.shown.PlanHash, Requester: who, CreatedAt: now,
+		Expected: s.shown.Duration, NoTopUp: !s.shown.TopsUp}
+	if s.of.OnFailure == app.FailureGoOnOrBack {
+		o.OnFailure = app.FailureRollBack
+	}
+	change := &app.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.servicesAfter(),
+		CostPerHour: s.shown.After.CostPerHour, Nodes: map[string][]string{},
+		Reservation: app.Reservation{Nodes: s.shown.After.Nodes, CPU: s.cpu(), CostPerHour: s.shown.After.CostPerHour}}
+	change.Definition.Services = s.entries()
+	for _, n := range s.nodes {
+		switch {
+		case n.Change == app.NodeGone:
+			change.Leaving = append(change.Leaving, n.Name)
+		case len(n.Added) > 0:
+			change.Nodes[n.Name] = n.Services
+		}
+	}
+	return app.NewOperation{Operation: o, Plan: s.shown.Plan, Change: change, Follows: s.of.ID, AsOf: s.of.EndedAt}
+}

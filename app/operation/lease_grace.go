@@ -1,0 +1,68 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+)
+
+// DefaultLeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended.
+const DefaultLeaseGrace = 24 * time.Hour
+
+// Overdue is a paused deletion of a cluster whose lease has ended.
+type Overdue struct {
+	lease  time.Time // when it ended
+	goesOn time.Time
+}
+
+// leaseGrace is the setting, or what it is without one.
+func (a *Service) leaseGrace() time.Duration {
+	if a.LeaseGrace <= 0 {
+		return DefaultLeaseGrace
+	}
+	return a.LeaseGrace
+}
+
+// Overdue says when an operation goes on by itself; nil where it does not, or need not.
+func (a *Service) Overdue(ctx context.Context, c app.Cluster, o app.Operation) (*Overdue, error) {
+	if o.Kind != app.OperationDelete || o.Status != app.OperationPaused || c.ExpiresAt.IsZero() || c.ExpiresAt.After(a.Now()) {
+		return nil, nil
+	}
+	at, err := a.Store.PausedAt(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if at.Before(c.ExpiresAt) {
+		at = c.ExpiresAt
+	}
+	return &Overdue{c.ExpiresAt, at.Add(a.leaseGrace())}, nil
+}
+
+// Text says why a paused deletion does not stay as it is.
+func (v *Overdue) Text(o app.Operation, now time.Time) string {
+	who := "paused."
+	if o.Message != "" {
+		who = app.LowerFirst(o.Message)
+	}
+	return fmt.Sprintf("The lease ended %s ago, but the operation is %s It goes on by itself in %s; resume lets it go on now.",
+		app.SecondsText(now.Sub(v.lease)), who, app.SecondsText(v.goesOn.Sub(now)))
+}
+
+// ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that nobody wants
+// cost money, and a pause that was forgotten would keep them for ever.
+func (a *Service) ResumeOverdue(ctx context.Context, try func(error)) error {
+	now, grace := a.Now(), a.leaseGrace()
+	paused, err := a.Store.OverdueDeletes(ctx, now.Add(-grace), cluster.TidyAtOnce)
+	if err != nil {
+		return err
+	}
+	for _, o := range paused {
+		_, err := a.Store.ControlOperation(ctx, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlResume, Who: app.Expirer,
+			Why: "the lease has ended, and it was paused for " + app.SecondsText(grace), Now: now})
+		try(err)
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+)
+
+// LeaseOutlook tells when a cluster's lease ends, who was warned, how it can be moved, and what would keep the end from coming.
+type LeaseOutlook struct {
+	Cluster   string     `json:"cluster"`
+	Name      string     `json:"name"`
+	Owner     string     `json:"owner"`
+	Access    app.Access `json:"-"`              // of the one who asked
+	Until     time.Time  `json:"until,omitzero"` // zero: never
+	Over      bool       `json:"over"`           // it has ended, and the cluster is still there
+	CreatedAt time.Time  `json:"created_at"`
+	// Deleting says that the cluster is being deleted, for whatever reason; Gone that it was.
+	Deleting  bool            `json:"deleting"`
+	Gone      bool            `json:"gone"`
+	Offer     app.LeaseOffer  `json:"offer"`
+	Warnings  []LeaseWarned   `json:"warnings"`
+	Obstacles []LeaseObstacle `json:"obstacles"`
+}
+
+// LeaseObstacle is something that would keep machines from being given back at the end of a lease, or make it take longer.
+type LeaseObstacle struct {
+	Kind LeaseObstacleKind `json:"kind"`
+	Text string            `json:"text"`           // what it is, and what happens then, for people
+	Stop bool              `json:"stops"`          // somebody has to do something; else it only takes longer
+	At   time.Time         `json:"since,omitzero"` // where that is known
+}
+
+// LeaseObstacleKind says what it is, for programs.
+type LeaseObstacleKind string
+
+// The kinds.
+const (
+	ObstacleOperation    LeaseObstacleKind = "operation"     // one is under way or paused
+	ObstacleDeleteFailed LeaseObstacleKind = "delete_failed" // it is tried again
+	ObstacleAccount      LeaseObstacleKind = "account"       // the provider cannot be reached
+	ObstacleProvider     LeaseObstacleKind = "provider"      // it is not in the catalog any more
+	ObstacleProvisioner  LeaseObstacleKind = "provisioner"   // none could carry it out
+	ObstacleLeader       LeaseObstacleKind = "leader"        // no server leads, so nobody ends leases
+	ObstacleClock        LeaseObstacleKind = "clock"         // this server's differs from the database's
+)
+
+// worstSkew is how far the clocks of server and database may differ before it is worth a word.
+const worstSkew = 5 * time.Second
+
+// LeaseOutlook tells how a cluster's lease will end.
+func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster string) (LeaseOutlook, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "LeaseOutlook", cluster)
+	if err != nil {
+		return LeaseOutlook{}, err
+	}
+	now := a.Now()
+	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Gone: c.Status == app.ClusterDeleted,
+		Warnings: []LeaseWarned{}, Obstacles: []LeaseObstacle{}}
+	if o.Gone {
+		o.Offer.Refusal = "The cluster is gone."
+		return o, nil
+	}
+	o.Over = !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
+	rules, err := a.leaseRules(ctx, c)
+	if err != nil {
+		return o, err
+	}
+	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return o, err
+	}
+	for i, op := range ops {
+		o.Deleting = o.Deleting || op.EndsCluster(i == 0)
+	}
+	o.Offer = rules.Offer(c.CreatedAt, c.ExpiresAt, now)
+	if o.Deleting {
+		o.Offer = app.LeaseOffer{Refusal: "The cluster is being deleted."}
+	}
+	if o.Warnings, err = a.warnings(ctx, c, now); err != nil {
+		return o, err
+	}
+	if c.ExpiresAt.IsZero() && !o.Deleting {
+		return o, nil
+	}
+	if err := a.addOperations(ctx, &o, c, ops, now); err != nil {
+		return o, err
+	}
+	return o, a.addOutside(ctx, &o, c, now)
+}
+
+func (a *Service) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]LeaseWarned, error) {
+	list := []LeaseWarned{}
+	if c.ExpiresAt.IsZero() {
+		return list, nil
+	}
+	times, err := a.Store.LeaseTimes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := a.Store.LeaseWarnings(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, before := range times.Warnings() {
+		w := LeaseWarned{Before: before, At: times.Until.Add(-before), SentAt: sent[before]}
+		w.Skipped = w.SentAt.IsZero() && now.Sub(w.At) > time.Minute
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+func (a *Service) addOperations(ctx context.Context, o *LeaseOutlook, c app.Cluster, ops []app.Operation, now time.Time) error {
+	for i, op := range ops {
+		kind := op.Kind.Words()
+		over, err := a.Overdue(ctx, c, op)
+		if err != nil {
+			return err
+		}
+		switch {
+		case op.EndsCluster(i == 0) && op.Status == app.OperationFailed:
+			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("The %s failed: %s It is tried again by itself, at the latest after an hour, until it succeeds.",
+				kind, Sentence(op.Message)))
+		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
+			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
+		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", app.Length(a.leaseGrace())))
+		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
+			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. Until somebody resumes it, nothing is given back.", kind))
+		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
+		case op.Status == app.OperationPaused:
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The %s is paused. At the end of the lease it is called off, and the delete begins.", kind))
+		default:
+			o.add(ObstacleOperation, op.StartedAt, false, fmt.Sprintf(
+				"The %s is %s. At the end of the lease its running steps are told to stop, and the delete begins when they have.", kind, op.Status))
+		}
+	}
+	return nil
+}
+
+// addOutside adds what lies outside of the cluster.
+func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster, now time.Time) error {
+	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	if err != nil {
+		return err
+	}
+	spec := catalog.Providers[c.Provider]
+	if spec == nil {
+		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
+	}
+	if err := a.clusters.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
+		o.add(ObstacleProvisioner, time.Time{}, true, app.AsError(err).Advised())
+	} else if err != nil {
+		return err
+	}
+	accounts, err := a.Store.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, acc := range accounts {
+		if acc.Provider == c.Provider && acc.Error != "" {
+			o.add(ObstacleAccount, acc.EndedAt, false, fmt.Sprintf("The account %s could not be asked when it was last looked at: %s The delete is tried until it answers.",
+				acc.Provider, Sentence(acc.Error)))
+		}
+	}
+	until, clock, known, err := a.Store.Leader(ctx)
+	if err != nil || !known {
+		return err
+	}
+	if clock.After(until) {
+		o.add(ObstacleLeader, until, true, "No server leads at the moment, and only the one that leads ends leases. Another takes over within seconds where one runs.")
+	}
+	if skew := now.Sub(clock); skew > worstSkew || skew < -worstSkew {
+		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clock of this server and that of the database differ by %s; leases end by the clock of the server that leads.",
+			app.Length(max(skew, -skew))))
+	}
+	return nil
+}
+
+func (o *LeaseOutlook) add(kind LeaseObstacleKind, since time.Time, stop bool, text string) {
+	o.Obstacles = append(o.Obstacles, LeaseObstacle{Kind: kind, Text: text, Stop: stop, At: since})
+}
+
+func Sentence(s string) string {
+	if s == "" {
+		return "it is not known why."
+	}
+	if s[len(s)-1] != '.' {
+		s += "."
+	}
+	return s
+}

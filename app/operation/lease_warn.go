@@ -1,0 +1,133 @@
+package operation
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/policy"
+)
+
+// LeaseDue is a cluster whose lease may want a warning.
+type LeaseDue struct {
+	Cluster app.Cluster
+	Times   app.LeaseTimes
+	WarnAt  time.Time // when that was to be looked at
+}
+
+// LeaseWarned is a warning that was given.
+type LeaseWarned struct {
+	Before time.Duration `json:"before"` // the end
+	At     time.Time     `json:"at"`     // when people are warned
+	SentAt time.Time     `json:"sent_at,omitzero"`
+	// Skipped says that nobody was there to give it in time, so that a later one was given.
+	Skipped bool `json:"skipped,omitempty"`
+}
+
+// LeaseStore keeps leases and the warnings of their ends.
+type LeaseStore interface {
+	// SetLease moves the end of a lease, and with it what is reserved. EConflict where it is not what it was, or the cluster is
+	// being deleted; EQuota where a budget does not allow it.
+	SetLease(ctx context.Context, c LeaseChange) error
+	// LeaseTimes gives when a lease was set last and when it ends.
+	LeaseTimes(ctx context.Context, tenant, cluster string) (app.LeaseTimes, error)
+	// LeasesToWarn gives clusters of all tenants whose next warning is due, found by an index.
+	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]LeaseDue, error)
+	// WarnLease writes that a lease was looked at: the notice, where before is not 0, and when it is to be looked at next, zero for
+	// never. It does nothing, and gives false, where the lease was moved or somebody else has done it.
+	WarnLease(ctx context.Context, d LeaseDue, before time.Duration, next time.Time, n app.Notice) (bool, error)
+	// LeaseWarnings gives the warnings that were given of a cluster's present end, by how long before it.
+	LeaseWarnings(ctx context.Context, tenant, cluster string) (map[time.Duration]time.Time, error)
+	// Leader tells whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
+	// clock says. Known is false where there can be only one server.
+	Leader(ctx context.Context) (until, clock time.Time, known bool, err error)
+}
+
+// warnAtOnce is how many leases are looked at in one go.
+const warnAtOnce = 200
+
+// WarnLeases gives the warnings that are due, of all tenants.
+func (a *Service) WarnLeases(ctx context.Context) error {
+	now := a.Now()
+	due, err := a.Store.LeasesToWarn(ctx, now, warnAtOnce)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, d := range due {
+		before := d.Times.DueWarning(now)
+		var n app.Notice
+		if before > 0 {
+			if n, err = a.leaseNotice(ctx, d, now); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		if _, err := a.Store.WarnLease(ctx, d, before, d.Times.NextWarning(now), n); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
+	c := d.Cluster
+	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, app.Length(d.Times.Until.Sub(now).Round(time.Minute))),
+		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), policy.Counted(c.Size, "node"))}
+	rules, err := a.leaseRules(ctx, c)
+	if err != nil {
+		return n, err
+	}
+	o := rules.Offer(c.CreatedAt, c.ExpiresAt, now)
+	if o.By == 0 {
+		n.Text += " It cannot be extended any further by its owner; an admin can."
+		return n, nil
+	}
+	n.ActionName = "Extend by " + app.Length(o.By)
+	n.Action, err = a.leaseLink(ctx, c)
+	return n, err
+}
+
+// leaseLink leads to the page that extends the lease by one step. It is signed, so that nobody can be led to such a page by
+// somebody else; it is no right: the page asks who is there, and a press of its button extends.
+func (a *Service) leaseLink(ctx context.Context, c app.Cluster) (string, error) {
+	key, err := a.people.WorkerKeys.Get(ctx, a.Store)
+	if err != nil {
+		return "", err
+	}
+	end := strconv.FormatInt(c.ExpiresAt.Unix(), 10)
+	q := url.Values{"end": {end}, "sig": {leaseSignature(key, c.Tenant, c.ID, end)}}
+	return "/clusters/" + c.ID + "/extend?" + q.Encode(), nil
+}
+
+func leaseSignature(key []byte, tenant, cluster, end string) string {
+	return base64.RawURLEncoding.EncodeToString(app.Sign(key, strings.Join([]string{"lease", tenant, cluster, end}, "\n")))
+}
+
+// LeaseLink checks a link of a warning, for the page that it leads to: EInvalid where it was not made here. Moved tells that
+// the end is another one by now.
+func (a *Service) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, signature string) (o LeaseOutlook, moved bool, err error) {
+	if err := actor.Authorize("LeaseLink"); err != nil {
+		return o, false, err
+	}
+	key, err := a.people.WorkerKeys.Get(ctx, a.Store)
+	if err != nil {
+		return o, false, err
+	}
+	if o, err = a.LeaseOutlook(ctx, actor, cluster); err != nil {
+		return o, false, err
+	}
+	if !hmac.Equal([]byte(signature), []byte(leaseSignature(key, actor.Tenant, o.Cluster, end))) {
+		return LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Reason: "link", Message: "This link was not made here, or it is not whole.",
+			Hint: "Open the cluster's page: its lease is there."}
+	}
+	return o, end != strconv.FormatInt(o.Until.Unix(), 10), nil
+}

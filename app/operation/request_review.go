@@ -1,0 +1,272 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/policy"
+	"muster/app/secret"
+)
+
+// Conditions are what an approver wants otherwise: a smaller number of nodes, a shorter lease, or both. Zero leaves it.
+type Conditions struct {
+	Size  int           `json:"size,omitempty" minimum:"0" maximum:"100000" doc:"Fewer nodes; 0: as asked"`
+	Lease time.Duration `json:"lease,omitempty" minimum:"0" doc:"A shorter lease, in nanoseconds; 0: as asked"`
+}
+
+// ReviewRequest is what an approver says about a request. PlanHash is that of the request as it was shown.
+type ReviewRequest struct {
+	Verdict    app.Verdict `json:"verdict" enum:"approve,deny,conditions"`
+	Reason     string      `json:"reason,omitempty" maxLength:"1000"`
+	PlanHash   string      `json:"plan_hash,omitempty" maxLength:"64"`
+	Conditions Conditions  `json:"conditions,omitzero"`
+}
+
+// Review says yes, no, or yes with conditions to a request that waits. One no ends it; when the last approval is there, it
+// runs at once, in the same transaction. EForbidden for who asked, for who is not meant (reason "not_approver") and, where the
+// risk is high, for who has not just proved who he is ("step_up"). EConflict where another plan was shown.
+func (a *Service) Review(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (app.Request, error) {
+	if err := actor.Authorize("Review"); err != nil {
+		return app.Request{}, err
+	}
+	m := app.RequestMove{Tenant: actor.Tenant, ID: id, Who: actor, PlanHash: v.PlanHash, Reason: v.Reason}
+	switch v.Verdict {
+	case app.VerdictApprove:
+		m.Act = app.RequestApprove
+	case app.VerdictDeny:
+		m.Act = app.RequestDeny
+	case app.VerdictConditions:
+		m.Act = app.RequestOffer
+		var err error
+		if m.Offer, m.Kept, err = a.offer(ctx, actor, id, v); err != nil {
+			return app.Request{}, err
+		}
+	default:
+		return app.Request{}, &app.Error{Code: app.EInvalid, Field: "verdict", Message: fmt.Sprintf("There is no verdict %.40q.", string(v.Verdict)),
+			Hint: "One of: approve, deny, conditions."}
+	}
+	return a.move(ctx, m)
+}
+
+// offer solves and prices a request anew, with an approver's conditions.
+func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*app.Offer, *app.Kept, error) {
+	r, err := a.request(ctx, actor, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Whoever may not say anything shall not find out what could be had either.
+	probe := r
+	if _, err := probe.Move(app.RequestMove{Act: app.RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &app.Offer{}, Kept: &app.Kept{}}); err != nil {
+		return nil, nil, err
+	}
+	if err := r.NoConditions(); err != nil {
+		return nil, nil, err
+	}
+	k, err := a.Store.KeptRequest(ctx, actor.Tenant, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	asked, c := k.Request, v.Conditions
+	size := k.Layout.Size()
+	switch {
+	case c.Size < 0 || c.Size > size, c.Size == size && c.Lease == 0:
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: fmt.Sprintf("%d nodes were asked for; an offer has fewer, never more.", size),
+			Hint: "Say a smaller number, or leave it out."}
+	case c.Lease < 0 || k.Lease > 0 && c.Lease > k.Lease, c.Lease > 0 && c.Lease == k.Lease && c.Size == 0:
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.lease", Message: fmt.Sprintf("A lease of %s was asked for; an offer has a shorter one, never a longer.", app.LeaseText(k.Lease)),
+			Hint: "Say a shorter time, or leave it out."}
+	case c.Size == 0 && c.Lease == 0:
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions", Message: "There are no conditions.", Hint: "Say fewer nodes or a shorter lease, or approve it as it is."}
+	}
+	if c.Size > 0 {
+		asked.Size = c.Size
+	}
+	lease := k.Lease
+	if c.Lease > 0 {
+		lease = c.Lease
+	}
+	asked.Lease = &lease
+	if k.Lease == 0 && lease == 0 {
+		asked.Lease = k.Request.Lease
+	}
+	d, p, err := a.clusters.Prepare(ctx, actor.Tenant, asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, terms := cluster.Keep(cluster.Weighed{Request: asked, Draft: d, Preview: p}), cluster.TermsOf(d, p)
+	terms.Seal = kept.Seal()
+	// Policies have the last word about an offer too: they may not want so few nodes.
+	policies, err := a.Store.Policies(ctx, actor.Tenant)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := r.Facts
+	f.Nodes, f.CPU, f.CostPerHour, f.Lease, f.Provider = p.Layout.Size(), terms.CPU, p.Layout.CostPerHour, p.Lease, p.Layout.Provider
+	if said := policy.Decide(ctx, a.policies.Policies, policies, f); said.Outcome == app.OutcomeRefuse {
+		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "That is what the policy " + said.Policy + " says of such an offer."}
+	}
+	return &app.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
+}
+
+// Confirm takes what was offered to the actor. It runs at once where nobody else has to approve.
+func (a *Service) Confirm(ctx context.Context, actor app.Actor, id int64, planHash string) (app.Request, error) {
+	if err := actor.Authorize("Confirm"); err != nil {
+		return app.Request{}, err
+	}
+	return a.move(ctx, app.RequestMove{Tenant: actor.Tenant, ID: id, Act: app.RequestConfirm, Who: actor, PlanHash: planHash})
+}
+
+// Withdraw ends a request that is open, for who asked and for admins. To turn an offer down is to withdraw.
+func (a *Service) Withdraw(ctx context.Context, actor app.Actor, id int64, reason string) (app.Request, error) {
+	if err := actor.Authorize("Withdraw"); err != nil {
+		return app.Request{}, err
+	}
+	return a.move(ctx, app.RequestMove{Tenant: actor.Tenant, ID: id, Act: app.RequestWithdraw, Who: actor, Reason: reason})
+}
+
+// BreakGlass lets a request that waits run at once, without approvals, for admins and the members of the group that a policy
+// names. It takes a reason of at least 10 letters and a fresh proof of who it is, and raises an alarm.
+func (a *Service) BreakGlass(ctx context.Context, actor app.Actor, id int64, planHash, reason string) (app.Request, error) {
+	if err := actor.Authorize("BreakGlass"); err != nil {
+		return app.Request{}, err
+	}
+	return a.move(ctx, app.RequestMove{Tenant: actor.Tenant, ID: id, Act: app.RequestBreak, Who: actor, PlanHash: planHash, Reason: reason})
+}
+
+// mostMoves is how often a move is tried whose request changes meanwhile so that it would run after all.
+const mostMoves = 4
+
+// move carries a move out. What would run is made ready first, outside of the transaction, since keys take time.
+func (a *Service) move(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
+	m.Now = a.Now()
+	for range mostMoves {
+		before, err := a.request(ctx, m.Who, m.ID)
+		if err != nil {
+			return app.Request{}, err
+		}
+		probe := before
+		o, err := probe.Move(m)
+		if err != nil {
+			return app.Request{}, err
+		}
+		m.Cluster, m.Operation = nil, nil
+		if o.Run {
+			err := a.makeReady(ctx, &m, before)
+			if app.CodeOf(err) == app.ENotFound {
+				continue // it has just ended, and says so at the next look
+			}
+			if err != nil {
+				return app.Request{}, err
+			}
+		}
+		r, err = a.Store.MoveRequest(ctx, m)
+		if !errors.Is(err, app.ErrNotReady) {
+			return r, err
+		}
+	}
+	return app.Request{}, app.ErrNotReady
+}
+
+// makeReady makes what runs with a move. An amendment that cannot run as it was shown, since its cluster has changed, ends by that.
+func (a *Service) makeReady(ctx context.Context, m *app.RequestMove, r app.Request) error {
+	if r.Kind == app.OperationCreate {
+		n, err := a.ready(ctx, r)
+		m.Cluster = &n
+		return err
+	}
+	n, err := a.readyAmend(ctx, r)
+	m.Operation = &n
+	if err != nil && app.AsError(err).Reason == "cluster_changed" {
+		if lapsed := a.lapse(ctx, r, err); lapsed != nil {
+			return lapsed
+		}
+	}
+	return err
+}
+
+// ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
+// again; EConflict where that gives another plan, or where they are not what was kept.
+func (a *Service) ready(ctx context.Context, r app.Request) (app.NewCluster, error) {
+	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "What would run is not what was shown, so nothing was made.",
+		Hint: "Deny or withdraw the request, and ask anew."}
+	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
+	if err != nil {
+		return app.NewCluster{}, err
+	}
+	terms := r.Terms
+	if r.Status == app.RequestOffered && r.Offer != nil {
+		if k.Offer == nil {
+			return app.NewCluster{}, changed
+		}
+		k, terms = *k.Offer, r.Offer.Terms
+	}
+	if k.PlanHash != terms.PlanHash || k.Seal() != terms.Seal {
+		return app.NewCluster{}, changed
+	}
+	if err := a.checkStanding(ctx, r.Tenant, k); err != nil {
+		return app.NewCluster{}, err
+	}
+	if err := a.checkRequester(ctx, r); err != nil {
+		return app.NewCluster{}, err
+	}
+	ask := app.PlanRequest{Kind: r.Kind, Nodes: app.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
+	plan, err := a.clusters.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
+	if err != nil {
+		return app.NewCluster{}, err
+	}
+	if same, err := a.clusters.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
+		return app.NewCluster{}, cluster.ErrOr(err, changed)
+	}
+	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
+	n, err := a.clusters.DraftCluster(ctx, owner, k.Request, secret.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
+		app.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
+	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
+	return n, err
+}
+
+// checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or nobody speaks to it.
+func (a *Service) checkStanding(ctx context.Context, tenant string, k app.Kept) error {
+	c, err := a.catalogs.CatalogOf(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	p := c.Providers[k.Layout.Provider]
+	if p == nil {
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
+			Hint: "Deny or withdraw the request, and ask anew."}
+	}
+	return a.clusters.CheckProvisioner(ctx, tenant, p)
+}
+
+// checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
+// none here, and Muster itself needs none.
+func (a *Service) checkRequester(ctx context.Context, r app.Request) error {
+	if r.Requester != r.Owner || r.Via == app.ViaServer && (r.Owner == scheduler || r.Owner == app.HealthUser) {
+		return nil
+	}
+	u, err := a.Store.User(ctx, r.Tenant, r.Owner)
+	if app.CodeOf(err) == app.ENotFound || err == nil && u.Disabled() {
+		return &app.Error{Code: app.EConflict, Reason: "requester_gone", Message: fmt.Sprintf("%s, who asked, has no account any more, or a disabled one.", r.Requester), Hint: "Deny the request."}
+	}
+	return err
+}
+
+// TendRequests ends, reminds of and escalates requests for which it is time, of all tenants.
+func (a *Service) TendRequests(ctx context.Context) error {
+	due, err := a.Store.RequestsDue(ctx, a.Now(), cluster.TidyAtOnce)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, r := range due {
+		_, err := a.Store.MoveRequest(ctx, app.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: app.RequestTend, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
+		if err != nil && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.ENotFound {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,97 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"muster/app"
+)
+
+// mostOpen is how many open requests of a tenant are looked at to find those that wait for somebody.
+const mostOpen = 1000
+
+// openAtOnce is how many of them at a time.
+const openAtOnce = 200
+
+// Requests lists requests of the actor's tenant that it may see, newest first; those that wait for the actor oldest first.
+func (a *Service) Requests(ctx context.Context, actor app.Actor, f app.RequestFilter) ([]app.Request, error) {
+	if err := actor.Authorize("Requests"); err != nil {
+		return nil, err
+	}
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	f.Limit = min(f.Limit, 1000)
+	if f.Status != "" && !slices.Contains(app.RequestStatuses, f.Status) {
+		return nil, &app.Error{Code: app.EInvalid, Field: "status", Message: fmt.Sprintf("There is no status %.40q.", string(f.Status)), Hint: "One of: waiting, offered, accepted, refused, denied, expired, withdrawn."}
+	}
+	switch f.View {
+	case "", app.RequestsAll:
+	case app.RequestsMine:
+		f.Requester = actor.Name()
+	case app.RequestsInbox:
+		return a.inbox(ctx, actor, f.Limit, f.Bare)
+	default:
+		return nil, &app.Error{Code: app.EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
+	}
+	reader, err := a.clusters.ReaderOf(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	f.Reader = reader
+	list, err := a.Store.Requests(ctx, actor.Tenant, f)
+	if err != nil {
+		return nil, err
+	}
+	return list, a.clusters.MaskRequests(ctx, actor, list)
+}
+
+func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]app.Request, error) {
+	mine, after := []app.Request{}, int64(0)
+	for looked := 0; looked < mostOpen && len(mine) < limit; looked += openAtOnce {
+		open, err := a.Store.OpenRequestsBare(ctx, actor.Tenant, after, openAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range open {
+			if after = r.ID; len(mine) < limit && r.WaitsFor(actor) && (r.Status == app.RequestOffered || actor.May("Review")) {
+				mine = append(mine, r)
+			}
+		}
+		if len(open) < openAtOnce {
+			break
+		}
+	}
+	if bare || len(mine) == 0 {
+		return mine, nil
+	}
+	ids := make([]int64, len(mine))
+	for i, r := range mine {
+		ids[i] = r.ID
+	}
+	return a.Store.RequestsNumbered(ctx, actor.Tenant, ids)
+}
+
+// Request gives a request of the actor's tenant; ENotFound where there is none.
+func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (app.Request, error) {
+	if err := actor.Authorize("Request"); err != nil {
+		return app.Request{}, err
+	}
+	r, err := a.request(ctx, actor, id)
+	if err != nil {
+		return app.Request{}, err
+	}
+	list := []app.Request{r}
+	err = a.clusters.MaskRequests(ctx, actor, list)
+	return list[0], err
+}
+
+// request returns a request that the actor may see, with all that it says.
+func (a *Service) request(ctx context.Context, actor app.Actor, id int64) (app.Request, error) {
+	reader, err := a.clusters.ReaderOf(ctx, actor)
+	if err != nil {
+		return app.Request{}, err
+	}
+	return a.Store.ReadableRequest(ctx, *reader, id)
+}

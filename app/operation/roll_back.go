@@ -1,0 +1,199 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"muster/app"
+	appcluster "muster/app/cluster"
+)
+
+// RollBackPreview is what a roll-back would do, worked out before anything is accepted.
+type RollBackPreview struct {
+	Operation app.Operation `json:"operation"` // that would be undone
+	Plan      app.Plan      `json:"plan"`
+	PlanHash  string        `json:"plan_hash"`
+	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
+	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
+	GivesBack []string `json:"gives_back" nullable:"false"`
+	// Untouched counts the nodes of the cluster that the roll-back does nothing to.
+	Untouched int `json:"untouched"`
+	// LeavesOut are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.
+	LeavesOut []string `json:"leaves_out,omitempty"`
+	// Gone tells that nothing of the cluster is left afterwards.
+	Gone bool `json:"gone"`
+}
+
+// PreviewRollBack works out what the roll-back of an operation would do; operation 0 is the latest. EConflict where it
+// cannot be rolled back, saying what can be done instead.
+func (a *Service) PreviewRollBack(ctx context.Context, actor app.Actor, cluster string, operation int64) (RollBackPreview, error) {
+	if err := actor.Authorize("PreviewRollBack"); err != nil {
+		return RollBackPreview{}, err
+	}
+	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return RollBackPreview{}, err
+	}
+	if err := o.Allows(app.ActRollBack, latest); err != nil {
+		return RollBackPreview{}, err
+	}
+	p, _, err := a.planRollBack(ctx, c, o)
+	return p, err
+}
+
+// RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
+// set and the plan is another one by now, it is EConflict and nothing happens.
+func (a *Service) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error) {
+	if err := actor.Authorize("RollBack"); err != nil {
+		return app.ClusterView{}, err
+	}
+	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := actor.MayChange("RollBack", c); err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := o.Allows(app.ActRollBack, latest); err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
+		return app.ClusterView{}, err
+	}
+	return a.clusters.Cluster(ctx, actor, c.ID)
+}
+
+func (a *Service) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string) error {
+	p, change, err := a.planRollBack(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	undone, err := a.undoneBy(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	if planHash != "" && planHash != p.PlanHash {
+		return errPlanChanged
+	}
+	_, err = a.Store.SubmitOperation(ctx, app.NewOperation{
+		Operation: app.Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: app.OperationRollBack, Undoes: undone.ID, PlanHash: p.PlanHash, Requester: who,
+			CreatedAt: a.Now(), Expected: p.Duration},
+		Plan: p.Plan, Change: change, Follows: o.ID,
+	})
+	return err
+}
+
+var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: more has happened since.",
+	Hint: "Look at the new preview and ask again."}
+
+// planRollBack gives what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
+// that.
+func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *app.ClusterChange, error) {
+	undone, err := a.undoneBy(ctx, c, o)
+	if err != nil {
+		return RollBackPreview{}, nil, err
+	}
+	p := RollBackPreview{Operation: o, GivesBack: []string{}, Gone: undone.Kind == app.OperationCreate}
+	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return p, nil, err
+	}
+	change, had, err := a.undoChange(ctx, c, undone)
+	if err != nil {
+		return p, nil, err
+	}
+	if err := a.withoutGoOn(ctx, o, change); err != nil {
+		return p, nil, err
+	}
+	r := app.PlanRequest{Kind: app.OperationRollBack}
+	for _, n := range nodes {
+		services := n.Services
+		if before, changed := had.Nodes[n.Name]; changed {
+			services = before
+		}
+		if n.Lost() && !slices.Contains(change.LeavingNodes(), n.Name) && !p.Gone {
+			p.LeavesOut = append(p.LeavesOut, n.Name)
+		}
+		r.Nodes = append(r.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
+	}
+	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
+		return p, nil, err
+	}
+	if undone.Kind == app.OperationStart { // to start what ran already did nothing
+		r.Undo = slices.DeleteFunc(r.Undo, func(s app.Step) bool { return s.Service != "" && !had.Definition.IsStopped(s.Node, s.Service) })
+	}
+	r.Services, r.Config = had.Definition.Services, had.Definition.Config
+	if p.Plan, err = a.clusters.Plan(ctx, c.Tenant, c.Provider, r); err != nil {
+		return p, nil, err
+	}
+	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
+	touched, anew := map[string]bool{}, map[string]bool{}
+	for _, s := range p.Plan.Steps {
+		if s.Action == app.ActionDelete {
+			p.GivesBack = append(p.GivesBack, s.Node)
+		}
+		if !s.Join {
+			touched[s.Node] = true
+		}
+		anew[s.Node] = anew[s.Node] || s.Action == app.ActionCreate
+	}
+	// What the operation gave back is made anew, after what may be left of it is gone.
+	p.GivesBack = slices.DeleteFunc(p.GivesBack, func(node string) bool { return anew[node] })
+	p.Untouched = len(nodes) - len(touched)
+	return p, change, nil
+}
+
+// undoChange gives the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
+// the roll-back is planned by.
+func (a *Service) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *app.ClusterChange, had app.ClusterChange, err error) {
+	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
+	if app.CodeOf(err) == app.ENotFound {
+		had.Definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID)
+		return nil, had, err
+	}
+	if err != nil {
+		return nil, had, err
+	}
+	// What came with the operation is stopped and removed by the entries that it came with.
+	services := maps.Clone(made.Definition.Services)
+	if services == nil {
+		services = map[string]*app.Service{}
+	}
+	maps.Copy(services, had.Definition.Services)
+	had.Definition.Services = services
+	back := had
+	back.Leaving = slices.Clone(had.Leaving)
+	for _, n := range made.New {
+		back.Leaving = append(back.Leaving, n.Node.Name)
+	}
+	return &back, had, nil
+}
+
+// UndoFailed does what is to become by itself of operations that did not end well, of all tenants: it begins the roll-back of those
+// that failed or were cancelled and whose requester wanted that, and goes on with those of which only machines are missing. It gives how
+// many it began. It can be called again and again, by several servers: the store takes one such operation after another one, and
+// only while nothing else has followed it.
+func (a *Service) UndoFailed(ctx context.Context) (begun int, err error) {
+	due, err := a.Store.RollBacksDue(ctx, appcluster.TidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	begun, errs := a.goOnFailed(ctx)
+	for _, o := range due {
+		c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
+		if err == nil {
+			err = a.rollBack(ctx, c, o, app.Retrier, "")
+		}
+		switch app.CodeOf(err) {
+		case "":
+			begun++
+		case app.EConflict: // a person or another server was faster
+		default:
+			errs = append(errs, err)
+		}
+	}
+	return begun, errors.Join(errs...)
+}

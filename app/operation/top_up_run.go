@@ -1,0 +1,114 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+	appcluster "muster/app/cluster"
+)
+
+// SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins anew where it was off.
+func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o app.TopUpOrder) (app.ClusterView, error) {
+	c, err := a.clusters.AuthorizedCluster(ctx, actor, "SetTopUp", cluster)
+	if err != nil {
+		return app.ClusterView{}, err
+	}
+	if err := actor.MayChange("SetTopUp", c); err != nil {
+		return app.ClusterView{}, err
+	}
+	if o.Off && o.Now {
+		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "It cannot be off and tried now.", Hint: "Say one of them."}
+	}
+	if c.Status == app.ClusterDeleted {
+		return app.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+	}
+	if err := a.Store.SetTopUp(ctx, app.TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
+		return app.ClusterView{}, err
+	}
+	return a.clusters.Cluster(ctx, actor, c.ID)
+}
+
+// RunTopUps asks again for the nodes that clusters lack, where it is time, of all tenants. It gives how many operations it began. Several
+// servers may do this at the same time: a cluster takes one operation of two.
+func (a *Service) RunTopUps(ctx context.Context) (begun int, err error) {
+	due, err := a.Store.TopUpsDue(ctx, a.Now(), appcluster.TidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, d := range due {
+		began, err := a.topUp(ctx, d)
+		if began {
+			begun++
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("topping up %s: %w", d.Cluster.ID, err))
+		}
+	}
+	return begun, errors.Join(errs...)
+}
+
+// topUp asks for what a cluster lacks in the name of its owner: the same policies, quotas and approvals hold. What does not come of it
+// either is gone on without; where something else goes wrong, the cluster is put back as it was.
+func (a *Service) topUp(ctx context.Context, d app.TopUpDue) (begun bool, err error) {
+	now := a.Now()
+	n := app.TopUpNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Due: d.NextAt, Tries: d.Tries + 1}
+	wait := func(note string, gap time.Duration) error {
+		n.Note, n.NextAt = note, now.Add(gap)
+		_, err := a.Store.NoteTopUp(ctx, n)
+		return err
+	}
+	if d.Request > 0 {
+		r, err := a.Store.Request(ctx, d.Cluster.Tenant, d.Request)
+		switch {
+		case err != nil && app.CodeOf(err) != app.ENotFound:
+			return false, err
+		case err == nil && r.Status.Open():
+			n.Request, n.Tries = d.Request, d.Tries
+			return false, wait(d.Note, longTopUpGap)
+		case err == nil && (r.Status == app.RequestDenied || r.Status == app.RequestWithdrawn):
+			n.Off = true
+			n.Tell = d.Tell(now, fmt.Sprintf("Cluster %s is not topped up any more.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
+			return false, wait(fmt.Sprintf("Request %d was %s.", r.ID, r.Status), longTopUpGap)
+		}
+	}
+	owner, err := a.Store.User(ctx, d.Cluster.Tenant, d.Cluster.Owner)
+	if app.CodeOf(err) == app.ENotFound || err == nil && owner.Disabled() {
+		n.Off = true
+		return false, wait(fmt.Sprintf("%s, whose cluster it is, has no account here, or a disabled one.", d.Cluster.Owner), longTopUpGap)
+	}
+	if err != nil {
+		return false, err
+	}
+	actor := owner.Actor()
+	actor.Via = app.ViaServer
+	answer, err := a.askTopUp(ctx, actor, d)
+	e := app.AsError(err)
+	switch {
+	case err == nil && answer.Operation > 0:
+		return true, nil
+	case err == nil && answer.Request != nil:
+		n.Request = answer.Request.ID
+		return false, wait("", longTopUpGap)
+	case err == nil: // it has them all
+		return false, wait("", TopUpGap(n.Tries))
+	case ctx.Err() != nil:
+		return false, err
+	case e.Code == app.EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed"), e.Code == app.ETransient:
+		n.Tries = d.Tries
+		return false, wait(d.Note, topUpLook)
+	case e.Code == app.EInternal:
+		return false, errors.Join(err, wait("Something went wrong inside Muster.", TopUpGap(n.Tries)))
+	}
+	return false, wait(e.ForPeople(), TopUpGap(n.Tries))
+}
+
+func (a *Service) askTopUp(ctx context.Context, actor app.Actor, d app.TopUpDue) (app.AmendAnswer, error) {
+	if err := actor.Authorize("Amend"); err != nil {
+		return app.AmendAnswer{}, err
+	}
+	return a.amend(ctx, actor, d.Cluster, app.Amendment{Kind: app.OperationResize, Size: d.Wanted, OnFailure: app.FailureGoOnOrBack, Survival: app.Survival{AtLeast: "1"}, TopUp: true})
+}

@@ -1,0 +1,308 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// QuotaScopes are all of them, the widest first.
+var QuotaScopes = []app.QuotaScope{app.QuotaTenant, app.QuotaGroup, app.QuotaEachUser, app.QuotaUser}
+
+// Measures are all of them.
+var Measures = []app.Measure{app.MeasureClusters, app.MeasureNodes, app.MeasureCPU, app.MeasurePerHour, app.MeasurePerMonth}
+
+// Limits say how much there may be at most of each measure; nil means no limit.
+type Limits struct {
+	Clusters *float64 `json:"clusters,omitempty"`
+	Nodes    *float64 `json:"nodes,omitempty"`
+	CPU      *float64 `json:"cpu,omitempty"`
+	PerHour  *float64 `json:"per_hour,omitempty"`
+	PerMonth *float64 `json:"per_month,omitempty"`
+}
+
+func (l *Limits) at(m app.Measure) **float64 {
+	switch m {
+	case app.MeasureClusters:
+		return &l.Clusters
+	case app.MeasureNodes:
+		return &l.Nodes
+	case app.MeasureCPU:
+		return &l.CPU
+	case app.MeasurePerHour:
+		return &l.PerHour
+	}
+	return &l.PerMonth
+}
+
+// Of gives the limit of a measure, and whether there is one.
+func (l Limits) Of(m app.Measure) (limit float64, limited bool) {
+	if p := *l.at(m); p != nil {
+		return *p, true
+	}
+	return 0, false
+}
+
+// With gives the limits with one of them changed.
+func (l Limits) With(m app.Measure, limit float64) Limits {
+	*l.at(m) = &limit
+	return l
+}
+
+// Without gives those limits that others do not set.
+func (l Limits) Without(others Limits) Limits {
+	for _, m := range Measures {
+		if _, is := others.Of(m); is {
+			*l.at(m) = nil
+		}
+	}
+	return l
+}
+
+// None tells whether nothing is limited.
+func (l Limits) None() bool {
+	return !slices.ContainsFunc(Measures, func(m app.Measure) bool { _, is := l.Of(m); return is })
+}
+
+// Quota is what somebody may have at most.
+type Quota struct {
+	Scope     app.QuotaScope `json:"scope"`
+	Name      string         `json:"name,omitempty"` // of the group or user
+	Limits    Limits         `json:"limits"`
+	ChangedAt time.Time      `json:"changed_at,omitzero"`
+	ChangedBy string         `json:"changed_by,omitempty"`
+}
+
+// QuotaUse is a quota with how much of it is used. Of the one for each user it is the use of the user who has most of it,
+// measure by measure.
+type QuotaUse struct {
+	Quota
+	Used app.Amounts `json:"used"`
+}
+
+// QuotaLeft is what is left for somebody: all limits that apply, and of each measure the one that leaves least.
+type QuotaLeft struct {
+	User     string          `json:"user"`
+	Month    string          `json:"month"` // that money per month is about, such as 2026-11
+	Lines    []app.QuotaLine `json:"limits"`
+	Tightest []app.QuotaLine `json:"tightest"`
+}
+
+// ReservationOf gives what a cluster takes, with the groups that its owner is in.
+func ReservationOf(c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, groups []string) app.Reservation {
+	r := app.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: slices.Clone(groups), Nodes: len(nodes), CostPerHour: c.CostPerHour,
+		From: c.CreatedAt, Until: c.ExpiresAt}
+	for _, n := range nodes {
+		r.CPU += hardware[n.Node.Hardware].CPU
+	}
+	return r
+}
+
+// QuotaStore keeps quotas and what is reserved of them.
+type QuotaStore interface {
+	// Quotas gives those of a tenant with how much is used, in the order of QuotaScopes and then by name.
+	Quotas(ctx context.Context, tenant string, now time.Time) ([]QuotaUse, error)
+	// QuotaLimits gives the same quotas without what is used, and costs as much as there are.
+	QuotaLimits(ctx context.Context, tenant string) ([]Quota, error)
+	// SetQuota writes one in place of what was there.
+	SetQuota(ctx context.Context, who app.Actor, q Quota) error
+	// DeleteQuota gives ENotFound where there is none.
+	DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error
+	// QuotaLines gives the limits that apply to an owner who is in groups.
+	QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error)
+	// Reservations gives those of a tenant that hold.
+	Reservations(ctx context.Context, tenant string) ([]app.Reservation, error)
+	// TellBudgets writes the notices of budgets that are used up to a level that was not told of, of all tenants, and
+	// gives how many. Those that a request brings about are written with it.
+	TellBudgets(ctx context.Context, now time.Time) (int, error)
+}
+
+// quotaKey is whose quotas were added up, and what they were.
+type quotaKey struct{ tenant, limits string }
+
+// manyNodes is from how many on it takes time to add up what a tenant uses.
+const manyNodes = 2000
+
+// manyUsed tells whether a tenant is so large that what it uses of its quotas is kept for some seconds.
+func manyUsed(all []QuotaUse) bool {
+	return slices.ContainsFunc(all, func(u QuotaUse) bool { return u.Used.Nodes >= manyNodes })
+}
+
+// Quotas lists the quotas of the tenant, with how much of each is used. The limits are those of now, and so is what tenants use that
+// are not very large; of others it may be some seconds old.
+func (a *Service) Quotas(ctx context.Context, actor app.Actor) ([]QuotaUse, error) {
+	if err := actor.Authorize("Quotas"); err != nil {
+		return nil, err
+	}
+	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
+	if err != nil || len(limits) == 0 {
+		return []QuotaUse{}, err
+	}
+	written, err := json.Marshal(limits)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.quotas.Get(ctx, a.Now, quotaKey{actor.Tenant, string(written)}, func(ctx context.Context) ([]QuotaUse, error) {
+		return a.Store.Quotas(ctx, actor.Tenant, a.Now())
+	})
+	return slices.Clone(all), err
+}
+
+// QuotaLeft tells what is left for the actor, and by which limit. Of tenants with thousands of machines it may be some seconds old.
+func (a *Service) QuotaLeft(ctx context.Context, actor app.Actor) (QuotaLeft, error) {
+	if err := actor.Authorize("QuotaLeft"); err != nil {
+		return QuotaLeft{}, err
+	}
+	now := a.Now()
+	lines, err := a.quotaLines(ctx, actor, now)
+	if err != nil {
+		return QuotaLeft{}, err
+	}
+	left := QuotaLeft{User: actor.User, Month: app.MonthOf(now).Name(), Lines: lines, Tightest: []app.QuotaLine{}}
+	for _, m := range Measures {
+		var least *app.QuotaLine
+		for i, l := range lines {
+			if l.Measure == m && (least == nil || l.Left < least.Left) {
+				least = &lines[i]
+			}
+		}
+		if least != nil {
+			left.Tightest = append(left.Tightest, *least)
+		}
+	}
+	return left, nil
+}
+
+// leftKey is of whom it was added up what is left, and what the limits were.
+type leftKey struct{ tenant, user, groups, limits string }
+
+// quotaLines gives the limits that apply to the actor. Where thousands of machines have to be added up, an answer is given again for a while, as
+// long as the limits are the same: what is asked for is checked against the sums themselves, when it is accepted.
+func (a *Service) quotaLines(ctx context.Context, actor app.Actor, now time.Time) ([]app.QuotaLine, error) {
+	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
+	if err != nil || len(limits) == 0 {
+		return []app.QuotaLine{}, err
+	}
+	written, err := json.Marshal(limits)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := json.Marshal(actor.Groups)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := a.lefts.Get(ctx, a.Now, leftKey{actor.Tenant, actor.User, string(groups), string(written)}, func(ctx context.Context) ([]app.QuotaLine, error) {
+		return a.Store.QuotaLines(ctx, actor.Tenant, actor.User, actor.Groups, now)
+	})
+	return slices.Clone(lines), err
+}
+
+// manyOf tells that it took many machines to say what is left.
+func manyOf(lines []app.QuotaLine) bool {
+	return slices.ContainsFunc(lines, func(l app.QuotaLine) bool {
+		return l.Used >= manyNodes && (l.Measure == app.MeasureClusters || l.Measure == app.MeasureNodes)
+	})
+}
+
+// SetQuota writes the quota of a group, of a user or for each user, in place of the one that was there. Setting less than is
+// used is allowed: it takes nothing away, and only stops what is new. That of the tenant is SetTenantQuota's.
+func (a *Service) SetQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaUse, error) {
+	if err := actor.Authorize("SetQuota"); err != nil {
+		return QuotaUse{}, err
+	}
+	if q.Scope == app.QuotaTenant {
+		return QuotaUse{}, invalidQuota("scope", "The quota of the tenant itself is set apart.", "Leave the scope to group, user or each_user.")
+	}
+	return a.setQuota(ctx, actor, q)
+}
+
+// SetTenantQuota writes what the tenant as a whole may have, which its own admins cannot change. No limits at all deletes it.
+func (a *Service) SetTenantQuota(ctx context.Context, actor app.Actor, l Limits) (QuotaUse, error) {
+	if err := actor.Authorize("SetTenantQuota"); err != nil {
+		return QuotaUse{}, err
+	}
+	if l.None() {
+		err := a.Store.DeleteQuota(ctx, actor, app.QuotaTenant, "", a.Now())
+		if app.CodeOf(err) == app.ENotFound {
+			err = nil
+		}
+		return QuotaUse{Quota: Quota{Scope: app.QuotaTenant}}, err
+	}
+	return a.setQuota(ctx, actor, Quota{Scope: app.QuotaTenant, Limits: l})
+}
+
+// DeleteQuota lifts the limits of a group, of a user or for each user.
+func (a *Service) DeleteQuota(ctx context.Context, actor app.Actor, scope app.QuotaScope, name string) error {
+	if err := actor.Authorize("DeleteQuota"); err != nil {
+		return err
+	}
+	if scope == app.QuotaTenant {
+		return invalidQuota("scope", "The quota of the tenant itself is set apart.", "Set it without any limit.")
+	}
+	return a.Store.DeleteQuota(ctx, actor, scope, strings.TrimSpace(name), a.Now())
+}
+
+func (a *Service) setQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaUse, error) {
+	q.Name = strings.TrimSpace(q.Name)
+	if err := q.Check(); err != nil {
+		return QuotaUse{}, err
+	}
+	q.ChangedAt, q.ChangedBy = a.Now(), actor.Name()
+	if err := a.Store.SetQuota(ctx, actor, q); err != nil {
+		return QuotaUse{}, err
+	}
+	all, err := a.Store.Quotas(ctx, actor.Tenant, a.Now())
+	for _, u := range all {
+		if u.Scope == q.Scope && u.Name == q.Name {
+			return u, nil
+		}
+	}
+	return QuotaUse{Quota: q}, err
+}
+
+func invalidQuota(field, message, hint string) error {
+	return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
+}
+
+// Bounds of what can be written down.
+const (
+	mostQuota     = 1e12
+	mostQuotaName = 128 // bytes
+)
+
+func (q Quota) Check() error {
+	switch q.Scope {
+	case app.QuotaTenant, app.QuotaEachUser:
+		if q.Name != "" {
+			return invalidQuota("name", "Only quotas of groups and users have a name.", "Leave the name out.")
+		}
+	case app.QuotaGroup, app.QuotaUser:
+		if q.Name == "" {
+			return invalidQuota("name", "Whose quota is it?", "Give the name of the "+string(q.Scope)+".")
+		}
+		if len(q.Name) > mostQuotaName {
+			return invalidQuota("name", "The name is too long.", "Names have at most 128 characters.")
+		}
+	default:
+		return invalidQuota("scope", "There is no such scope of quotas.", "It is one of tenant, group, user and each_user.")
+	}
+	if q.Limits.None() {
+		return invalidQuota("limits", "A quota limits something.", "Give at least one limit, or delete the quota.")
+	}
+	for _, m := range Measures {
+		limit, is := q.Limits.Of(m)
+		switch {
+		case !is:
+		case math.IsNaN(limit) || limit < 0 || limit > mostQuota:
+			return invalidQuota(string(m), "A limit is a number from 0 on.", "Leave it out for no limit.")
+		case (m == app.MeasureClusters || m == app.MeasureNodes) && limit != math.Trunc(limit):
+			return invalidQuota(string(m), "The number of "+string(m)+" is a whole number.", "")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// QuotaStanding is a quota that applies to a reservation, with what else is used of it.
+type QuotaStanding struct {
+	Scope  app.QuotaScope
+	Name   string // of the group or user, also where it is the quota for each user
+	Limits Limits
+	// Used is without the reservation. Its PerMonth is of no use here: Months has it, spent and committed, for the running
+	// month and the next two.
+	Used   app.Amounts
+	Months [app.AheadMonths]float64
+}
+
+// QuotaBreach is a limit that a reservation would not keep.
+type QuotaBreach struct {
+	app.QuotaLine
+	Wanted float64   // how much it would be
+	Had    float64   // of it, what the reservation had before
+	Month  app.Month // of money per month
+	now    time.Time
+}
+
+// CheckQuota gives the first limit that a reservation would break; nil for none. Had is the one in whose place it comes, nil
+// where it is new: what does not grow is not held against a limit that was lowered since. Where the owner is another one now, that
+// holds for the limits that the old owner came under too.
+func CheckQuota(r app.Reservation, had *app.Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
+	var before app.Amounts
+	var beforeMonths [app.AheadMonths]float64
+	if had != nil {
+		before, beforeMonths = had.Amounts(), had.CommitsByMonth(now)
+	}
+	after, months := r.Amounts(), r.CommitsByMonth(now)
+	for _, s := range all {
+		before, beforeMonths := before, beforeMonths
+		if had != nil && had.Owner != r.Owner && !s.covers(*had) {
+			before, beforeMonths = app.Amounts{}, [app.AheadMonths]float64{}
+		}
+		for _, m := range Measures {
+			limit, limited := s.Limits.Of(m)
+			if !limited {
+				continue
+			}
+			b := QuotaBreach{QuotaLine: app.QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: s.Used.Of(m)}, now: now}
+			if m != app.MeasurePerMonth {
+				if b.over(after.Of(m), before.Of(m)) {
+					return &b
+				}
+				continue
+			}
+			for i, month := range app.QuotaMonths(now) {
+				b.Used, b.Month = s.Months[i], month
+				if b.over(months[i], beforeMonths[i]) {
+					return &b
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// covers tells whether a reservation counts towards the quota.
+func (s QuotaStanding) covers(r app.Reservation) bool {
+	switch s.Scope {
+	case app.QuotaTenant:
+		return true
+	case app.QuotaGroup:
+		return slices.Contains(r.Groups, s.Name)
+	}
+	return s.Name == r.Owner
+}
+
+// over fills in what a limit comes to. Sums of prices are not exact, so a hair more is not over.
+func (b *QuotaBreach) over(after, before float64) bool {
+	b.Wanted, b.Had, b.Left = b.Used+after, before, max(b.Limit-b.Used, 0)
+	return after > before && b.Wanted > b.Limit*(1+1e-9)+1e-9
+}
+
+// QuotaHolder is a cluster that takes part of a limit.
+type QuotaHolder struct {
+	Name   string // "" for a request that waits
+	Owner  string
+	Amount float64
+}
+
+// Refusal says to the one who asked which limit of whom it is, who uses how much of it, and what would fit. Holders are
+// those who have most of it; others counts the rest.
+func (b *QuotaBreach) Refusal(r app.Reservation, holders []QuotaHolder, others int) *app.Error {
+	e := &app.Error{Code: app.EQuota, Reason: "quota", Field: "size"}
+	whose := b.Whose()
+	switch b.Measure {
+	case app.MeasurePerHour:
+		e.Message = fmt.Sprintf("That would cost %s per hour in all of %s, which may cost %s", app.Quantity(b.Wanted), whose, app.Quantity(b.Limit))
+	case app.MeasurePerMonth:
+		e.Message = fmt.Sprintf("That would commit %s of %s for %s, whose budget is %s", app.Quantity(b.Wanted), whose, b.Month.Words(), app.Quantity(b.Limit))
+	default:
+		e.Message = fmt.Sprintf("That would be %s of %s, which may have %s", b.Measure.Count(b.Wanted), whose, app.Quantity(b.Limit))
+	}
+	if b.Scope == app.QuotaUser || b.Scope == app.QuotaEachUser {
+		e.Message = strings.Replace(e.Message, ", which may", ", who may", 1)
+	}
+	e.Message += b.usedBy(holders, others)
+	e.Hint = b.fits(r, holders)
+	return e
+}
+
+func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
+	if b.Used <= 0 {
+		return "; nothing of it is used yet."
+	}
+	text := fmt.Sprintf(": %s used", be(b.Measure, b.Used))
+	if b.Measure == app.MeasurePerMonth {
+		text = fmt.Sprintf(": %s is spent or committed", app.Quantity(b.Used))
+	}
+	var names []string
+	for _, h := range holders {
+		switch {
+		case h.Name == "":
+			h.Name = "a request of " + h.Owner
+		case h.Owner != "" && b.Scope != app.QuotaUser && b.Scope != app.QuotaEachUser:
+			h.Name += " of " + h.Owner
+		}
+		if b.Measure != app.MeasureClusters && h.Amount > 0 {
+			h.Name += " (" + app.Quantity(h.Amount) + ")"
+		}
+		names = append(names, h.Name)
+	}
+	if others > 0 {
+		names = append(names, fmt.Sprintf("%d more", others))
+	}
+	if len(names) > 0 {
+		text += " by " + app.AndList(names)
+	}
+	return text + "."
+}
+
+// fits says what would be possible.
+func (b *QuotaBreach) fits(r app.Reservation, holders []QuotaHolder) string {
+	var ways []string
+	grown := r.Nodes > 0 && (b.Had == 0 || b.Measure != app.MeasurePerMonth)
+	share := (b.Wanted - b.Used) / float64(max(r.Nodes, 1))
+	if n := int(math.Floor(b.Left/share + 1e-9)); grown && b.Measure != app.MeasureClusters && share > 0 && n >= 1 {
+		ways = append(ways, "ask for at most "+Counted(n, "node"))
+	}
+	if d := b.longest(r); d > 0 {
+		ways = append(ways, "ask for a lease of at most "+app.Length(d))
+	}
+	excess := b.Wanted - b.Limit
+	var own *QuotaHolder
+	for i, h := range holders {
+		if h.Owner == r.Owner && h.Name != "" && h.Amount >= excess-1e-9 && (own == nil || h.Amount < own.Amount) {
+			own = &holders[i]
+		}
+	}
+	if own != nil {
+		ways = append(ways, "delete "+own.Name)
+	}
+	ways = append(ways, "ask an admin for more")
+	return app.Upper(app.OrList(ways)) + "."
+}
+
+// longest gives the lease, from now, that a budget would still allow; 0 for none that is worth it.
+func (b *QuotaBreach) longest(r app.Reservation) time.Duration {
+	const worth = 10 * time.Minute
+	if b.Measure != app.MeasurePerMonth || r.CostPerHour <= 0 {
+		return 0
+	}
+	hours := b.Left / r.CostPerHour
+	if hours > 24*31 {
+		return 0
+	}
+	end := b.now
+	if b.Month.Start.After(end) {
+		end = b.Month.Start
+	}
+	d := end.Add(time.Duration(hours * float64(time.Hour))).Sub(b.now).Truncate(time.Minute)
+	if d < worth {
+		return 0
+	}
+	return d
+}
+
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func be(m app.Measure, x float64) string {
+	if x == 1 || m == app.MeasurePerHour {
+		return app.Quantity(x) + " is"
+	}
+	return app.Quantity(x) + " are"
+}
+
+// LinesOf gives the limits of quotas that apply, with what is left; months are those of now.
+func LinesOf(all []QuotaStanding) []app.QuotaLine {
+	lines := []app.QuotaLine{}
+	for _, s := range all {
+		for _, m := range Measures {
+			limit, limited := s.Limits.Of(m)
+			if !limited {
+				continue
+			}
+			used := s.Used.Of(m)
+			if m == app.MeasurePerMonth {
+				used = s.Months[0]
+			}
+			lines = append(lines, app.QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: used, Left: max(limit-used, 0)})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b app.QuotaLine) int {
+		return slices.Index(Measures, a.Measure) - slices.Index(Measures, b.Measure)
+	})
+	return lines
+}

@@ -1,0 +1,28 @@
+package policy
+
+import "muster/app"
+
+// Store is what the service needs of the database.
+type Store interface {
+	app.Store
+	PaceStore
+	PolicyStore
+	QuotaStore
+	app.RequestStore
+}
+
+// Service decides what may be asked for: policies and quotas.
+type Service struct {
+	*app.App
+	Store Store
+
+	// Policies understands policies; nil: where a policy stands, all is refused.
+	Policies PolicyEngine
+	quotas   app.SlowAnswers[quotaKey, []QuotaUse]
+	lefts    app.SlowAnswers[leftKey, []app.QuotaLine]
+}
+
+// New returns the service on top of its needs.
+func New(a *app.App, store Store) *Service {
+	return &Service{App: a, Store: store}
+}

@@ -1,0 +1,3 @@
+// Package pool keeps machines ready before they are asked for.
+// It uses app/catalog, app/cluster, app/operation, app/policy and app/secret.
+package pool

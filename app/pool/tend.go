@@ -1,0 +1,279 @@
+package pool
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/operation"
+	"muster/app/policy"
+)
+
+// How pools are refilled.
+const (
+	poolAtOnce     = 10 // machines under way; after a failure one, until one has come up
+	poolFirstRetry = 10 * time.Second
+	poolLastRetry  = 10 * time.Minute
+	poolTellAfter  = 2 // failures in a row, so that nobody is woken by one
+)
+
+// poolCatalog remembers by which catalog pools were last looked at.
+type poolCatalog struct {
+	mu   sync.Mutex
+	seen *app.Catalog
+}
+
+// TendPools does what is due about pools, of all tenants: machines that are lacking are made, those that are too old, too many, of another shape than the
+// catalog says by now, or of no use any more are given back. It gives how many machines it began with. A pool is due when something has happened to it, or at a
+// time that it knows, so one to which nothing happens costs nothing. Several servers may call it at the same time.
+func (a *Service) TendPools(ctx context.Context) (begun int, err error) {
+	now := a.Now()
+	if err := a.wakePools(ctx, now); err != nil {
+		return 0, err
+	}
+	due, err := a.Store.DuePools(ctx, now, cluster.TidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, p := range due {
+		n, err := a.tendPool(ctx, p, now)
+		begun += n
+		if err != nil {
+			errs = append(errs, fmt.Errorf("pool %s of %s: %w", p.Name, p.Tenant, err))
+		}
+	}
+	return begun, errors.Join(errs...)
+}
+
+// wakePools has all pools looked at once when there is another catalog.
+func (a *Service) wakePools(ctx context.Context, now time.Time) error {
+	c := a.Deps.Catalog()
+	a.pools.mu.Lock()
+	defer a.pools.mu.Unlock()
+	if a.pools.seen == c {
+		return nil
+	}
+	if err := a.Store.WakePools(ctx, now); err != nil {
+		return err
+	}
+	a.pools.seen = c
+	return nil
+}
+
+// poolTurn is one look at a pool.
+type poolTurn struct {
+	app *Service
+	app.Pool
+	now      time.Time
+	spec     poolSpec
+	specErr  error
+	stock    []app.PoolMachine // that are of use: on their way or ready
+	underWay int
+	begun    int
+}
+
+func (a *Service) tendPool(ctx context.Context, p app.Pool, now time.Time) (begun int, err error) {
+	t := &poolTurn{app: a, Pool: p, now: now}
+	machines, err := a.Store.PoolMachines(ctx, p.ID, 0)
+	if err != nil {
+		return 0, err
+	}
+	if p.Mode == app.PoolDeleted && len(machines) == 0 {
+		return 0, a.Store.EndPool(ctx, p, now)
+	}
+	if t.spec, t.specErr = a.poolSpec(ctx, p); t.specErr != nil && app.CodeOf(t.specErr) != app.EInvalid && app.AsError(t.specErr).Reason != "no_provisioner" {
+		return 0, t.specErr
+	}
+	if err := t.retire(ctx, machines); err != nil {
+		return t.begun, err
+	}
+	if err := t.refill(ctx); err != nil {
+		return t.begun, err
+	}
+	return t.begun, t.rest(ctx)
+}
+
+// retire gives back what is of no use.
+func (t *poolTurn) retire(ctx context.Context, machines []app.PoolMachine) error {
+	var errs []error
+	for _, m := range machines {
+		keep := false
+		switch m.State {
+		case app.PoolLeaving:
+			continue
+		case app.PoolMaking, app.PoolReady:
+			// Where the catalog does not say what a machine would be like now, what is there stays for as long as it may.
+			keep = !t.Emptied() && (t.specErr != nil || m.Shape == t.spec.shape) && t.now.Before(m.ExpiresAt)
+		case app.PoolPromised:
+			if !t.Emptied() {
+				continue
+			}
+			// A promise may be broken at any time: the machine is made as ever then.
+		}
+		if keep {
+			t.stock = append(t.stock, m)
+			continue
+		}
+		errs = append(errs, t.giveBack(ctx, m))
+	}
+	// Of too many those go first that are not ready yet, then the oldest.
+	slices.SortStableFunc(t.stock, func(x, y app.PoolMachine) int {
+		if (x.State == app.PoolMaking) != (y.State == app.PoolMaking) {
+			if x.State == app.PoolMaking {
+				return -1
+			}
+			return 1
+		}
+		return x.Since.Compare(y.Since)
+	})
+	for len(t.stock) > t.Count {
+		errs = append(errs, t.giveBack(ctx, t.stock[0]))
+		t.stock = t.stock[1:]
+	}
+	for _, m := range t.stock {
+		if m.State == app.PoolMaking {
+			t.underWay++
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// giveBack begins the delete of a machine's cluster, as a person would.
+func (t *poolTurn) giveBack(ctx context.Context, m app.PoolMachine) error {
+	plan, err := t.app.clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationDelete, Nodes: []app.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	if err != nil {
+		return err
+	}
+	did, err := t.app.Store.RetirePoolMachine(ctx, app.NewOperation{Operation: app.Operation{Tenant: t.Tenant, Cluster: m.Cluster, Kind: app.OperationDelete, PlanHash: plan.Hash(),
+		Requester: poolOwner(t.Name), CreatedAt: t.now, Expected: plan.Duration()}, Plan: plan, Cancel: true})
+	if did {
+		t.begun++
+	}
+	return err
+}
+
+// refill begins to make what is lacking, as far as it may now.
+func (t *poolTurn) refill(ctx context.Context) error {
+	full := len(t.stock) >= t.Count
+	if t.Mode != app.PoolOn || full && t.underWay == 0 {
+		t.Trouble, t.TroubleAt, t.RetryAt, t.Failures, t.Told = "", time.Time{}, time.Time{}, 0, false
+	}
+	if t.Mode != app.PoolOn || full {
+		return nil
+	}
+	if t.specErr != nil {
+		t.fail(t.specErr)
+		return nil
+	}
+	if t.now.Before(t.RetryAt) {
+		return nil
+	}
+	most := poolAtOnce
+	if t.Failures > 0 {
+		most = 1
+	}
+	for len(t.stock) < t.Count && t.underWay < most {
+		m, err := t.machine(ctx)
+		if err != nil {
+			return err
+		}
+		err = t.app.Store.StockPool(ctx, t.ID, m)
+		switch e := app.AsError(err); {
+		case err == nil:
+			t.begun++
+			t.underWay++
+			t.stock = append(t.stock, app.PoolMachine{Cluster: m.Cluster.Cluster.ID, State: app.PoolMaking, ExpiresAt: m.ExpiresAt})
+		case e.Code == app.EConflict && e.Reason == "pool_full":
+			return nil // another server was faster
+		case e.Code == app.EInternal || e.Code == app.ETransient || e.Code == app.ETimeout || e.Code == app.ECancelled:
+			return err
+		default:
+			t.fail(err)
+			return nil
+		}
+	}
+	return nil
+}
+
+// fail notes why the pool is not full, and lets time pass before it is tried again.
+func (t *poolTurn) fail(err error) {
+	t.Failures++
+	t.Trouble, t.RetryAt = app.AsError(err).ForPeople(), t.now.Add(PoolRetry(t.Failures))
+	if t.TroubleAt.IsZero() {
+		t.TroubleAt = t.now
+	}
+}
+
+// PoolRetry is how long nothing is tried after so many failures in a row.
+func PoolRetry(failures int) time.Duration {
+	return min(poolFirstRetry<<min(max(failures-1, 0), 20), poolLastRetry)
+}
+
+// machine makes up the one-node cluster that a machine of the pool stands in.
+func (t *poolTurn) machine(ctx context.Context) (m app.NewPoolMachine, err error) {
+	number, err := t.app.Store.NextClusterNumber(ctx)
+	if err != nil {
+		return m, err
+	}
+	owner := poolOwner(t.Name)
+	id := app.ClusterID("pool-"+t.Name, number)
+	c := app.Cluster{ID: id, Tenant: t.Tenant, Name: id, Owner: owner, Template: owner, Provider: t.Provider, Size: 1, Services: []string{}, Status: app.ClusterPending,
+		CostPerHour: t.spec.price, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
+	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: app.NodePlanned,
+		SSHUser: app.FirstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
+	plan, err := t.app.clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: []app.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	if err != nil {
+		return m, err
+	}
+	n := app.NewCluster{Cluster: c, Definition: t.spec.definition, OwnCatalog: t.spec.catalog, Nodes: []app.NewNode{{Node: node, Intent: strings.ToLower(rand.Text())}},
+		Operation: app.NewOperation{Operation: app.Operation{Tenant: t.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: plan.Hash(), Requester: owner, CreatedAt: t.now,
+			Expected: plan.Duration()}, Plan: plan}}
+	if n.PrivateKey, n.PublicKey, err = t.app.Keys.NewKey("muster " + id); err != nil {
+		return m, fmt.Errorf("key of %s: %w", id, err)
+	}
+	n.Reservation = policy.ReservationOf(c, n.Nodes, t.spec.definition.Hardware, nil)
+	n.Reservation.Pool = true
+	return app.NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.clusters.GiveHostKeys(n.Nodes)
+}
+
+// spread takes up to a fifth of an age away, so that machines that were made together are not replaced together.
+func spread(age time.Duration) time.Duration {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the process instead
+	return age - time.Duration(float64(age)/5*(float64(binary.BigEndian.Uint64(b[:])>>11)/(1<<53)))
+}
+
+// rest notes when there is something to do again: when a machine gets too old, or when it is tried again. All else wakes the pool.
+func (t *poolTurn) rest(ctx context.Context) error {
+	var due time.Time
+	sooner := func(at time.Time) {
+		if due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	for _, m := range t.stock {
+		sooner(m.ExpiresAt)
+	}
+	if t.Mode == app.PoolOn && len(t.stock) < t.Count && t.RetryAt.After(t.now) {
+		sooner(t.RetryAt)
+	}
+	t.DueAt = due
+	var n *app.Notice
+	if t.Mode == app.PoolOn && t.Failures >= poolTellAfter && !t.Told {
+		t.Told = true
+		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, Path: "/admin/pools/" + t.Name,
+			Title: fmt.Sprintf("The pool %s cannot be refilled.", t.Name),
+			Text: fmt.Sprintf("%d of %d machines are ready. %s It is tried again by itself, every %s at most. Clusters are made without it meanwhile, only slower.",
+				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Trouble), poolLastRetry)}
+	}
+	return t.app.Store.RestPool(ctx, t.Pool, n)
+}

@@ -1,0 +1,3 @@
+// Package resource keeps the archives and files that automators use.
+// It uses no other domain.
+package resource

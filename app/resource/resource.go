@@ -1,0 +1,289 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// ResourceFamily says for whom a resource is.
+type ResourceFamily string
+
+// The families whose members may have resources.
+const (
+	ForAutomator ResourceFamily = "automator"
+	ForProvider  ResourceFamily = "provider"
+)
+
+// The formats.
+const (
+	FormatFile    app.ResourceFormat = "file"    // one file, as it is
+	FormatArchive app.ResourceFormat = "archive" // a tar, tar.gz or zip, unpacked into a directory
+)
+
+// ResourceTypes are the types that one member declares.
+type ResourceTypes struct {
+	Family ResourceFamily     `json:"family"`
+	Member string             `json:"member"`
+	Types  []app.ResourceType `json:"types"`
+}
+
+// ResourceID names a resource within its tenant.
+type ResourceID struct {
+	Family ResourceFamily `json:"family"`
+	Member string         `json:"member"` // the automator or type of provider, such as shell
+	Type   string         `json:"type"`   // one that the member declares, such as archive
+	Name   string         `json:"name"`
+}
+
+// String writes it as member/type/name, with the family before it where that is no automator.
+func (id ResourceID) String() string {
+	s := id.Member + "/" + id.Type + "/" + id.Name
+	if id.Family != ForAutomator {
+		s = string(id.Family) + "/" + s
+	}
+	return s
+}
+
+// Path is String with colons between, as a part of addresses.
+func (id ResourceID) Path() string { return strings.ReplaceAll(id.String(), "/", ":") }
+
+// ParseResourceID reads what String and Path write.
+func ParseResourceID(s string) (ResourceID, error) {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == ':' })
+	if len(parts) == 3 {
+		parts = append([]string{string(ForAutomator)}, parts...)
+	}
+	if len(parts) != 4 {
+		return ResourceID{}, &app.Error{Code: app.EInvalid, Field: "resource", Message: fmt.Sprintf("%.100q does not name a resource.", s),
+			Hint: "A resource is named by automator, type and name, such as shell/archive/site."}
+	}
+	id := ResourceID{Family: ResourceFamily(parts[0]), Member: parts[1], Type: parts[2], Name: parts[3]}
+	return id, id.check()
+}
+
+var resourceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+
+func (id ResourceID) check() error {
+	if id.Family != ForAutomator && id.Family != ForProvider {
+		return &app.Error{Code: app.EInvalid, Field: "family", Message: fmt.Sprintf("There are resources of automators and providers, none of a %.40q.", string(id.Family)),
+			Hint: "Say automator or provider."}
+	}
+	for _, part := range []struct{ field, text string }{{"member", id.Member}, {"type", id.Type}, {"name", id.Name}} {
+		if !resourceName.MatchString(part.text) {
+			return &app.Error{Code: app.EInvalid, Field: part.field, Message: fmt.Sprintf("%.100q cannot be the %s of a resource.", part.text, part.field),
+				Hint: "It begins with a letter or digit and has at most 100 letters, digits, dots, dashes and underscores."}
+		}
+	}
+	return nil
+}
+
+// ResourceState is how a version stands. Staging and recalling mark what the next sync makes of it.
+type ResourceState string
+
+// The states, which are Coopr's.
+const (
+	ResourceInactive ResourceState = "inactive" // not in use
+	ResourceStaged   ResourceState = "staged"   // in use from the next sync on
+	ResourceActive   ResourceState = "active"   // in use
+	ResourceRecalled ResourceState = "recalled" // in use until the next sync
+)
+
+// StateOfResource is the state of a version that is or is not in use now, and after the next sync.
+func StateOfResource(live, slated bool) ResourceState {
+	switch {
+	case live && slated:
+		return ResourceActive
+	case live:
+		return ResourceRecalled
+	case slated:
+		return ResourceStaged
+	}
+	return ResourceInactive
+}
+
+// Live tells whether clusters that name no version get this one.
+func (s ResourceState) Live() bool { return s == ResourceActive || s == ResourceRecalled }
+
+// ResourceInfo is a named archive or file, in numbered versions. What is active counts for clusters that name no version.
+type ResourceInfo struct {
+	ResourceID
+	Tenant string             `json:"-"`
+	Format app.ResourceFormat `json:"format"`
+	Mode   int                `json:"mode,omitempty"` // permission bits of a file on nodes
+	MadeAt time.Time          `json:"made_at"`
+	Latest int64              `json:"latest"`           // the newest version's number, also of one that was deleted
+	Active int64              `json:"active,omitempty"` // 0: none is in use
+	Staged int64              `json:"staged,omitempty"` // what is in use from the next sync on; 0: nothing changes, or it goes out of use
+	Recall bool               `json:"recall,omitempty"` // the next sync takes it out of use
+	Size   int64              `json:"size"`             // bytes of the versions that are not deleted
+	// Versions are those of a single resource, newest first, deleted ones among them.
+	Versions []ResourceVersion `json:"versions,omitempty"`
+}
+
+// ResourceVersion is one content of a resource. Its number is never given to another one.
+type ResourceVersion struct {
+	Number int64          `json:"number"`
+	Hash   string         `json:"hash"` // SHA-256 of the content, hex
+	Size   int64          `json:"size"`
+	State  ResourceState  `json:"state"`
+	Source ResourceSource `json:"source"`
+	Note   string         `json:"note,omitempty"`
+	By     string         `json:"by"`
+	At     time.Time      `json:"at"`
+	// DeletedAt is set of one that was deleted; its content is kept for as long as a cluster may need it.
+	DeletedAt time.Time `json:"deleted_at,omitzero"`
+	Clusters  int       `json:"clusters,omitempty"` // that use this content now
+	// Held are the provisioners that have the content on their disks.
+	Held []ResourceHeld `json:"held,omitempty"`
+}
+
+// ResourceSource says where a version comes from.
+type ResourceSource struct {
+	File string `json:"file,omitempty"` // the name of the file that was uploaded
+	// Of what was read from git: where it stands, without what may be secret, what was asked for, and what that was.
+	Git    string `json:"git,omitempty"`
+	Ref    string `json:"ref,omitempty"`
+	Folder string `json:"folder,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	// Secret names the tenant's secret that let us in: user:token, or a token.
+	Secret string `json:"secret,omitempty"`
+	// Trusted versions were pushed by a superadmin: they may be used on machines that are on Muster's own hosts.
+	Trusted bool `json:"trusted,omitempty"`
+}
+
+// ResourceHeld says that a provisioner has a content on its disk.
+type ResourceHeld struct {
+	Provisioner string    `json:"provisioner"`
+	At          time.Time `json:"at"` // since when it says so
+}
+
+// ResourceFile is one entry of an archive, or the file that a resource is.
+type ResourceFile struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Mode int    `json:"mode"`
+	Hash string `json:"hash,omitempty"` // SHA-256, hex; of a regular file
+	Link string `json:"link,omitempty"` // of a symbolic link
+}
+
+// ParseResourceRef reads what catalogs say: name, name@version, type/name or type/name@version.
+func ParseResourceRef(s string) (app.ResourceRef, error) {
+	var r app.ResourceRef
+	wrong := func(why string) (app.ResourceRef, error) {
+		return r, &app.Error{Code: app.EInvalid, Reason: "resource", Message: fmt.Sprintf("%.120q does not name a resource: %s", s, why),
+			Hint: "Write its name, and its type and a version where they matter: site, archive/site or site@3."}
+	}
+	name, version, numbered := strings.Cut(s, "@")
+	if numbered {
+		n, err := strconv.ParseInt(version, 10, 64)
+		if err != nil || n < 1 || version[0] == '+' || version[0] == '0' {
+			return wrong("after @ stands the number of a version.")
+		}
+		r.Version = n
+	}
+	if kind, rest, both := strings.Cut(name, "/"); both {
+		if r.Type, name = kind, rest; !resourceName.MatchString(kind) {
+			return wrong("before / stands its type.")
+		}
+	}
+	if r.Name = name; !resourceName.MatchString(name) {
+		return wrong("a name begins with a letter or digit and has at most 100 letters, digits, dots, dashes and underscores.")
+	}
+	return r, nil
+}
+
+// Bounds of resources.
+const (
+	MaxResources      = 2000    // of one tenant
+	MaxActionRefs     = 20      // resources that one service action names
+	maxCommonRefs     = 200     // resources that an action has without naming any
+	MaxResourceFiles  = 50_000  // entries of an archive
+	maxResourceNote   = 500     // letters
+	MaxResourcePage   = 200     // resources on a page
+	DefaultFileLimit  = 2 << 30 // bytes of one version
+	DefaultStoreLimit = 20 << 30
+)
+
+// BlobStore keeps contents by name. Errors are *Error: ENotFound, ETransient, ECapacity, ECredentials.
+type BlobStore interface {
+	// Take reads all of r into a temporary place, and finds its hash on the way; more than limit bytes are ETooLarge, 0 is no
+	// limit. Close what it gives. What breaks off leaves nothing.
+	Take(ctx context.Context, r io.Reader, limit int64) (TakenBlob, error)
+	// Fetch takes a git repository at a tag, branch or commit as a tar.gz of its files. The credential is user:token, "" for none.
+	// The same commit gives the same bytes.
+	Fetch(ctx context.Context, source ResourceSource, credential string, limit int64) (taken TakenBlob, commit string, err error)
+	// Open gives a content from an offset on. ENotFound where it is not there. Whoever reads checks the hash.
+	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
+	// Delete removes a content; one that is not there is success.
+	Delete(ctx context.Context, name string) error
+	// List calls each for every content whose name begins so.
+	List(ctx context.Context, prefix string, each func(name string, at time.Time) error) error
+}
+
+// TakenBlob is a content that was read and is not kept yet.
+type TakenBlob interface {
+	Hash() string // SHA-256, hex
+	Size() int64
+	// Files looks into it: EInvalid with what is wrong where an archive is none, or could not be unpacked safely.
+	Files(ctx context.Context, format app.ResourceFormat, name string) ([]ResourceFile, error)
+	// Keep gives it its name in the store, as a whole or not at all. One that has the name already is not written again.
+	Keep(ctx context.Context, name string) error
+	Close() error
+}
+
+// ResourceFilter chooses resources. Empty fields choose all.
+type ResourceFilter struct {
+	Family ResourceFamily
+	Member string
+	Type   string
+	Search string // a part of the name
+	After  string // the cursor: the String of the last resource before
+	Limit  int    // 0: a page of ordinary size
+}
+
+// ResourcePush is a version that comes.
+type ResourcePush struct {
+	ResourceID
+	Source ResourceSource
+	Note   string
+	Hash   string // where it is set, the content must have it
+	Stage  bool   // it is staged at once
+	// Filled in by the use case, as the member declares the type:
+	Format app.ResourceFormat
+	Mode   int
+}
+
+// ResourceSync says what a sync makes, or would make, of a tenant's resources.
+type ResourceSync struct {
+	Changes []ResourceSwitch `json:"changes"`
+}
+
+// ResourceSwitch is one resource whose version in use is another one after a sync; 0 is none.
+type ResourceSwitch struct {
+	ResourceID
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
+
+// ResourceDiff is how two versions differ.
+type ResourceDiff struct {
+	From    int64            `json:"from"`
+	To      int64            `json:"to"`
+	Same    int              `json:"same"` // entries that are alike
+	Changes []ResourceChange `json:"changes"`
+	More    int              `json:"more,omitempty"` // changes that are left out
+}
+
+// ResourceChange is one entry that differs; nil where a version does not have it.
+type ResourceChange struct {
+	Path   string        `json:"path"`
+	Before *ResourceFile `json:"before,omitempty"`
+	After  *ResourceFile `json:"after,omitempty"`
+}

@@ -1,0 +1,276 @@
+package secret
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"muster/app"
+)
+
+// Output and errors of steps can contain values of the configuration. Readers see the same values there as in ClusterConfig: none without the right to read
+// the configuration, and otherwise none that may be secret. Defaults of the template, parameters and names stay readable, since other pages show them too.
+
+// MaskFor returns the redactor that hides the values of a cluster's configuration that the actor may not read; nil if there are none.
+func (a *Service) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (*Redactor, error) {
+	return a.MaskOf(ctx, c, actor.MayIn("ClusterConfig", c))
+}
+
+// MaskOf is maskFor a reader who may read the configuration, or may not.
+func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*Redactor, error) {
+	state, err := a.Store.DefinitionState(ctx, c.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := a.catalogs.CatalogSoon(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	k := maskKey{c.ID, reads}
+	if m := a.masks.get(k, state, catalog); m != nil {
+		return m.values, nil
+	}
+	all, err := a.Store.Definitions(ctx, c.Tenant, c.ID)
+	if app.IsKeyLost(err) {
+		// Without the values, they can't be found in a text.
+		if reads {
+			return nil, nil
+		}
+		return &Redactor{whole: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.masks.keep(k, mask{state, catalog, NewRedactor(maskedValues(c, catalog.For(app.Actor{Tenant: c.Tenant, Role: app.RoleViewer}).Templates[c.Template], all, reads))}), nil
+}
+
+// MaxDefinitions is how many earlier definitions of a cluster are looked at for values that its log may hold.
+const MaxDefinitions = 200
+
+// maskKey names a mask, and mask is one with what it was made from.
+type maskKey struct {
+	cluster string
+	reads   bool
+}
+
+type mask struct {
+	state   string
+	catalog *app.Catalog
+	values  *Redactor
+}
+
+// masks remembers some: an open page asks for the same one again and again.
+type masks struct {
+	mu   sync.Mutex
+	kept map[maskKey]mask
+}
+
+const mostMasks = 512
+
+func (m *masks) get(k maskKey, state string, c *app.Catalog) *mask {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if found, ok := m.kept[k]; ok && found.state == state && found.catalog == c {
+		return &found
+	}
+	return nil
+}
+
+func (m *masks) keep(k maskKey, made mask) *Redactor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil || len(m.kept) >= mostMasks {
+		m.kept = map[maskKey]mask{}
+	}
+	m.kept[k] = made
+	return made.values
+}
+
+var (
+	// inText are parts of a value that are others on each node, or no values at all.
+	inText = regexp.MustCompile(`\$\{[^}]*\}|%[^%\s]+%`)
+	// password is that of an address.
+	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
+)
+
+// maskedValues are the values of a cluster's configuration, as it is and as it was, that a reader may not see.
+func maskedValues(c app.Cluster, t *app.Template, all []app.Definition, reads bool) []string {
+	v := valueList{seen: map[string]bool{}, shown: map[string]bool{c.ID: true, c.Name: true, c.Owner: true, c.Template: true, c.Provider: true}, secretsOnly: reads}
+	for _, s := range c.Services {
+		v.shown[s] = true
+	}
+	if !reads {
+		if t != nil {
+			leavesOf(t.Defaults.Config, v.shown)
+		}
+		for _, d := range all {
+			leavesOf(d.PresentParameters(t), v.shown)
+		}
+	}
+	for _, d := range all {
+		v.walk(d.Config, false)
+	}
+	return slices.Sorted(maps.Keys(v.seen))
+}
+
+// valueList gathers values.
+type valueList struct {
+	seen, shown map[string]bool
+	secretsOnly bool
+}
+
+func (l *valueList) walk(v any, secret bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			l.walk(x, secret || app.SecretKey.MatchString(k))
+		}
+	case []any:
+		for _, x := range v {
+			l.walk(x, secret)
+		}
+	default:
+		text := leafText(v)
+		hidden := secret || app.SecretText.MatchString(text)
+		if !hidden && (l.secretsOnly || l.shown[text]) {
+			return
+		}
+		for _, m := range password.FindAllStringSubmatch(text, -1) {
+			l.seen[m[1]] = true
+		}
+		for _, part := range inText.Split(text, -1) {
+			if part = strings.TrimSpace(part); len(part) >= shortestSecret && (hidden || !l.shown[part]) {
+				l.seen[part] = true
+			}
+		}
+	}
+}
+
+// leafText writes a value that is no list or map as programs print it; "" for true, false and nothing.
+func leafText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil, bool:
+		return ""
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// leavesOf gathers all values within a value.
+func leavesOf(v any, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v {
+			leavesOf(x, into)
+		}
+	case []any:
+		for _, x := range v {
+			leavesOf(x, into)
+		}
+	default:
+		into[leafText(v)] = true
+	}
+}
+
+// maskSteps, and those that follow, take values out of what a reader is given. Nothing that others may hold is changed.
+func MaskSteps(m *Redactor, steps []app.Step) []app.Step {
+	if m == nil {
+		return steps
+	}
+	for i := range steps {
+		steps[i].Error = m.Hide(steps[i].Error)
+	}
+	return steps
+}
+
+func MaskLines(m *Redactor, lines []app.LogLine) []app.LogLine {
+	if m == nil {
+		return lines
+	}
+	for i := range lines {
+		lines[i].Text = m.Hide(lines[i].Text)
+	}
+	return lines
+}
+
+func MaskHealth(m *Redactor, h *app.ClusterHealth) *app.ClusterHealth {
+	if m == nil || h == nil {
+		return h
+	}
+	out := *h
+	out.Reason, out.Note, out.Nodes = m.Hide(h.Reason), m.Hide(h.Note), slices.Clone(h.Nodes)
+	for i := range out.Nodes {
+		reasons := slices.Clone(out.Nodes[i].Reasons)
+		for j := range reasons {
+			reasons[j] = m.Hide(reasons[j])
+		}
+		out.Nodes[i].Reasons = reasons
+	}
+	return &out
+}
+
+// MaskView takes values out of what is said about a cluster.
+func MaskView(m *Redactor, v *app.ClusterView) {
+	if m == nil {
+		return
+	}
+	v.Message = m.Hide(v.Message)
+	for i := range v.Operations {
+		v.Operations[i].Message = m.Hide(v.Operations[i].Message)
+	}
+	v.Health = MaskHealth(m, v.Health)
+	if v.Trouble != nil {
+		t := *v.Trouble
+		t.What, t.Failures = m.Hide(t.What), slices.Clone(t.Failures)
+		for i := range t.Failures {
+			t.Failures[i].Error = m.Hide(t.Failures[i].Error)
+		}
+		v.Trouble = &t
+	}
+	if v.TopUp != nil {
+		t := *v.TopUp
+		t.Note = m.Hide(t.Note)
+		v.TopUp = &t
+	}
+}
+
+// MaskSummaries does so for lists. Only clusters that there is something to say of cost anything.
+func (a *Service) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
+	for i := range list {
+		s := &list[i]
+		if s.Message == "" && (s.Operation == nil || s.Operation.Message == "") {
+			continue
+		}
+		m, err := a.MaskFor(ctx, actor, s.Cluster)
+		if err != nil {
+			return err
+		}
+		s.Message = m.Hide(s.Message)
+		if s.Operation != nil {
+			o := *s.Operation
+			o.Message = m.Hide(o.Message)
+			s.Operation = &o
+		}
+	}
+	return nil
+}
+
+// MaskError takes values out of a refusal that quotes what a step said.
+func MaskError(m *Redactor, err error) error {
+	e := app.AsError(err)
+	if m == nil || m.Hide(e.Message) == e.Message {
+		return err
+	}
+	out := *e
+	out.Message = m.Hide(e.Message)
+	return &out
+}

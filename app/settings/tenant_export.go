@@ -1,0 +1,226 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/app/policy"
+	"muster/app/resource"
+)
+
+var errNoTenantFiles = &app.Error{Code: app.EInvalid, Reason: "no_tenant_files", Message: "This installation does not write down the settings of tenants."}
+
+// ExportTenant writes down the settings of the actor's tenant. There is no secret in it, and nothing that only this installation knows: the
+// same settings give the same text.
+func (a *Service) ExportTenant(ctx context.Context, actor app.Actor) (TenantFile, error) {
+	if err := actor.Authorize("ExportTenant"); err != nil {
+		return TenantFile{}, err
+	}
+	if a.TenantFiles == nil {
+		return TenantFile{}, errNoTenantFiles
+	}
+	mark, err := a.Store.TenantMark(ctx, actor.Tenant)
+	if err != nil {
+		return TenantFile{}, err
+	}
+	s, err := a.tenantSettings(ctx, actor.Tenant)
+	if err != nil {
+		return TenantFile{}, err
+	}
+	return TenantFile{Tenant: actor.Tenant, File: a.TenantFiles.WriteTenant(s), AsOf: mark}, nil
+}
+
+// tenantSettings reads all settings of a tenant. Every part is there, be it empty.
+func (a *Service) tenantSettings(ctx context.Context, tenant string) (s TenantSettings, err error) {
+	t, err := a.Store.Tenant(ctx, tenant)
+	if err != nil {
+		return s, err
+	}
+	s = TenantSettings{Form: TenantForm, About: &t.About, Slots: &t.Slots, SecondFactor: &t.RequireSecondFactor}
+	if s.TimeZone, err = a.Store.TimeZone(ctx, tenant); err != nil {
+		return s, err
+	}
+	if s.ClusterVisibility, err = a.Store.DefaultVisibility(ctx, tenant); err != nil {
+		return s, err
+	}
+	for _, read := range []func(context.Context, string, *TenantSettings) error{
+		a.peopleSettings, a.ruleSettings, a.hookSettings, a.poolSettings, a.resourceSettings, a.ownSettings,
+	} {
+		if err := read(ctx, tenant, &s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (a *Service) peopleSettings(ctx context.Context, tenant string, s *TenantSettings) error {
+	s.Users, s.Groups = map[string]UserSettings{}, map[string]GroupSettings{}
+	const page = 500
+	for f := (identity.UserFilter{Limit: page}); ; {
+		users, more, err := a.Store.Users(ctx, tenant, f)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			s.Users[u.Name] = UserSettings{FullName: u.FullName, Email: u.Email, Role: u.Role, Disabled: u.Disabled()}
+			f.After = u.Name
+		}
+		if !more || len(users) == 0 {
+			break
+		}
+	}
+	groups, err := a.Store.Groups(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		var here []string
+		for _, m := range g.Members {
+			if m.Here {
+				here = append(here, m.User)
+			}
+		}
+		if !g.CreatedAt.IsZero() || len(here) > 0 { // others come from where people sign in
+			s.Groups[g.Name] = GroupSettings{About: g.About, Members: here}
+		}
+	}
+	return nil
+}
+
+func (a *Service) ruleSettings(ctx context.Context, tenant string, s *TenantSettings) error {
+	s.Quotas, s.Policies, s.Secrets = map[string]policy.Limits{}, map[string]PolicySettings{}, map[string]app.SecretPlace{}
+	quotas, err := a.Store.QuotaLimits(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, q := range quotas {
+		s.Quotas[quotaName(q)] = q.Limits
+	}
+	policies, err := a.Store.Policies(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, p := range policies {
+		s.Policies[p.Name] = settingsOfPolicy(p)
+	}
+	secrets, err := a.Store.Secrets(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, x := range secrets {
+		s.Secrets[x.Name] = placeOf(x.Name)
+	}
+	return nil
+}
+
+func (a *Service) hookSettings(ctx context.Context, tenant string, s *TenantSettings) error {
+	s.Hooks, s.BuildHooks = map[string]HookSettings{}, map[string]BuildHookSettings{}
+	places := placeNames{}
+	hooks, err := a.Store.Hooks(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, h := range hooks {
+		x := settingsOfHook(h)
+		if h.Script == "" {
+			x.URL, x.Secret = places.next("HOOK", h.Name, "URL"), places.next("HOOK", h.Name, "SECRET")
+		}
+		s.Hooks[h.Name] = x
+	}
+	builds, err := a.Store.BuildHooks(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, h := range builds {
+		s.BuildHooks[h.Name] = BuildHookSettings{System: h.System, Owner: h.Owner, Secret: places.next("BUILD_HOOK", h.Name, "SECRET"), Disabled: !h.Enabled, Rules: h.Rules}
+	}
+	return nil
+}
+
+// placeNames gives places names, each once.
+type placeNames map[string]bool
+
+func (p placeNames) next(kind, name, what string) app.SecretPlace {
+	text := kind + "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	const room = 50 // for what comes behind it
+	if len(text) > room {
+		text = text[:room-9] + "_" + strings.ToUpper(app.Digest(name)[:8])
+	}
+	place := text + "_" + what
+	for n := 2; p[place]; n++ { // a-b and a_b are two hooks
+		place = text + "_" + what + strconv.Itoa(n)
+	}
+	p[place] = true
+	return placeOf(place)
+}
+
+func (a *Service) poolSettings(ctx context.Context, tenant string, s *TenantSettings) error {
+	s.Pools = map[string]PoolSettings{}
+	pools, err := a.Store.PoolViews(ctx, tenant, a.Now())
+	if err != nil {
+		return err
+	}
+	for _, p := range pools {
+		if p.Mode != app.PoolDeleted {
+			s.Pools[p.Name] = settingsOfPool(p.Pool)
+		}
+	}
+	return nil
+}
+
+func (a *Service) resourceSettings(ctx context.Context, tenant string, s *TenantSettings) error {
+	s.Resources = map[string]ResourceSettings{}
+	for f := (resource.ResourceFilter{Limit: resource.MaxResourcePage}); ; {
+		list, err := a.Store.ResourceInfos(ctx, tenant, f)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			one, err := a.Store.ResourceInfo(ctx, tenant, r.ResourceID)
+			if app.CodeOf(err) == app.ENotFound { // it went meanwhile
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			x := ResourceSettings{InUse: one.Active, Versions: map[string]string{}}
+			for _, v := range one.Versions {
+				if v.DeletedAt.IsZero() {
+					x.Versions[strconv.FormatInt(v.Number, 10)] = v.Hash
+				}
+			}
+			s.Resources[r.ResourceID.String()] = x
+			f.After = r.ResourceID.String()
+		}
+		if len(list) < f.Limit {
+			return nil
+		}
+	}
+}
+
+func (a *Service) ownSettings(ctx context.Context, tenant string, s *TenantSettings) error {
+	s.Catalog = map[string]CatalogSettings{}
+	own, _, err := a.Store.OwnCatalog(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for _, r := range own {
+		s.Catalog[r.Kind+"/"+r.Name] = CatalogSettings{Text: r.Text, Coopr: r.Coopr}
+	}
+	return nil
+}
+
+// parseEntryName reads KIND/NAME.
+func parseEntryName(key string) (app.CatalogKey, error) {
+	kind, name, _ := strings.Cut(key, "/")
+	k := app.CatalogKey{Kind: kind, Name: name}
+	if !slices.Contains(app.CatalogKinds, kind) || name == "" {
+		return k, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.100q is no entry of the catalog.", key), Hint: "Write KIND/NAME; the kind is one of " + strings.Join(app.CatalogKinds, ", ") + "."}
+	}
+	return k, nil
+}

@@ -1,0 +1,315 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/build"
+	"muster/app/catalog"
+	"muster/app/pool"
+	"muster/app/resource"
+	"muster/app/secret"
+	"muster/app/webhook"
+)
+
+// catalog lays all own entries that are other than they were over the catalog at once.
+func (p *tenantPlan) catalog(ctx context.Context) error {
+	if p.want.Catalog == nil {
+		return nil
+	}
+	c := catalog.CatalogChange{Note: "Imported with the tenant's settings.", Whole: true, Lenient: map[app.CatalogKey]bool{}, Coming: p.want.Secrets}
+	for _, name := range slices.Sorted(maps.Keys(p.want.Catalog)) {
+		w := p.want.Catalog[name]
+		k, err := parseEntryName(name)
+		if err != nil {
+			if err := p.refused("catalog."+name, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if had, have := p.is.Catalog[name]; have && had.Text == w.Text { // the same text is the same entry, whoever saved it
+			p.report.Same++
+			continue
+		}
+		c.Files = append(c.Files, catalog.CatalogFile{Name: name + ".yaml", Text: w.Text})
+		c.Lenient[k] = w.Coopr
+	}
+	if p.in.Prune {
+		for _, name := range slices.Sorted(maps.Keys(p.is.Catalog)) {
+			if _, stays := p.want.Catalog[name]; !stays {
+				k, err := parseEntryName(name)
+				if err != nil {
+					return err
+				}
+				c.Remove = append(c.Remove, k)
+			}
+		}
+	}
+	if len(c.Files)+len(c.Remove) == 0 {
+		return nil
+	}
+	if p.a.catalogs.Reader == nil {
+		return catalog.ErrNoOwnCatalog
+	}
+	p.oneEach(c.Files)
+	d, err := p.a.catalogs.WorkOutChange(ctx, p.actor, c)
+	if err != nil {
+		return p.refused("catalog", err)
+	}
+	for _, x := range d.Report.Problems {
+		p.entryProblem(x)
+	}
+	for _, e := range d.Report.Changes {
+		p.edit(TenantEdit{Part: "catalog", Name: e.Kind + "/" + e.Name, Act: e.Act, Fields: e.Fields, Warnings: e.Warnings})
+	}
+	p.after = d.After
+	p.report.Same += d.Report.Same
+	if len(d.Entries) == 0 {
+		return nil
+	}
+	p.step(turnCatalog, "catalog", func(ctx context.Context) error {
+		_, err := p.a.Store.SaveOwnCatalog(ctx, p.actor, catalog.OwnCatalogSave{At: p.at, Entries: d.Entries, Revision: d.Revision, AsOf: -1, Accounts: d.Accounts,
+			Templates: d.After.TemplatesSince(d.Before, d.Base, p.actor.Name(), p.at)})
+		return err
+	})
+	return nil
+}
+
+// oneEach refuses texts that hold another entry than the one that they stand for.
+func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name, ".yaml")
+		texts, problems := p.a.catalogs.Reader.Split([]catalog.CatalogFile{f})
+		if len(problems) > 0 {
+			continue // they are told with the others
+		}
+		if len(texts) != 1 || texts[0].Kind+"/"+texts[0].Name != name {
+			p.wrong("catalog."+name, &app.Error{Message: fmt.Sprintf("The text is not that of one entry, %s.", name), Hint: "Kind and name in the text are those that it stands under."})
+		}
+	}
+}
+
+// entryProblem takes over what is wrong with an entry, with its place in the file as far as that can be told.
+func (p *tenantPlan) entryProblem(x catalog.CatalogProblem) {
+	name := strings.TrimSuffix(x.File, ".yaml")
+	if x.File == "" {
+		name = x.Kind + "/" + x.Name
+	}
+	path := "catalog." + name
+	t := TenantProblem{TenantPlace: p.place(path), Path: path, Severity: x.Severity, Message: x.Message, Hint: x.Hint}
+	if at, ok := p.places[path+".text"]; ok && x.Line > 0 && x.File != "" {
+		t.TenantPlace = TenantPlace{Line: at.Line + x.Line} // the text begins on the line after its key
+	}
+	if x.Field != "" {
+		t.Message = x.Field + ": " + t.Message
+	}
+	p.report.Problems = append(p.report.Problems, t)
+}
+
+func (p *tenantPlan) hooks(context.Context) error {
+	want := p.want.Hooks
+	for name, w := range want { // where a secret belongs is no difference
+		w.Format = cmp.Or(w.Format, app.HookMuster)
+		if to, err := webhook.CheckRecipients(w.To); err == nil {
+			w.To = to
+		}
+		slices.Sort(w.Kinds)
+		slices.Sort(w.Operations)
+		slices.Sort(w.Services)
+		if is, have := p.is.Hooks[name]; have && w.Script == "" && is.Script == "" {
+			w.URL, w.Secret = is.URL, is.Secret
+		}
+		want[name] = w
+	}
+	return eachPart(p, "hooks", want, p.is.Hooks, func(path, name string, w HookSettings, is *HookSettings) error {
+		r := webhook.HookRequest{Name: name, Kinds: &w.Kinds, Format: w.Format, To: &w.To, Enabled: new(!w.Disabled), When: w.When, Script: w.Script}
+		if w.When != "" {
+			r.Operations, r.Timeout, r.OnTimeout, r.Services = &w.Operations, new(time.Duration(w.Timeout)), w.OnTimeout, &w.Services
+		} else if len(w.Operations)+len(w.Services) > 0 || w.Timeout != 0 || w.OnTimeout != "" {
+			return &app.Error{Code: app.EInvalid, Field: "when", Message: "Operations, time-outs and services are for hooks that have their turn before or after operations.", Hint: "Say when: before, after, failure or template."}
+		}
+		if is == nil && w.Script == "" {
+			r.URL, r.Secret = p.filled(path+".url", w.URL), p.filled(path+".secret", w.Secret)
+		}
+		if is != nil && (w.Script == "") != (is.Script == "") {
+			return &app.Error{Code: app.EInvalid, Field: "script", Message: "A hook with an address does not become a script, nor a script an address.", Hint: "Give the hook another name, and remove this one."}
+		}
+		if is != nil && is.OnTimeout != "" && w.OnTimeout == "" {
+			return &app.Error{Code: app.EInvalid, Field: "on_timeout", Message: "What happens where a hook does not answer in time can be changed, but not be left open again.", Hint: "Say veto or go_on."}
+		}
+		c, err := p.a.hooks.CheckHook(r)
+		if err != nil {
+			return err
+		}
+		c.New = make([]byte, 32)
+		_, _ = rand.Read(c.New) // never fails: crypto/rand ends the process instead
+		p.step(turnHooks, path, func(ctx context.Context) error {
+			if is == nil && w.Script == "" && (c.URL == "" || len(c.Secret) == 0) {
+				return nil // its places have no values, which has been told
+			}
+			_, _, err := p.a.Store.SaveHook(ctx, p.actor, c, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteHook(ctx, p.actor, name, p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) buildHooks(ctx context.Context) error {
+	want := p.want.BuildHooks
+	for name, w := range want {
+		if is, have := p.is.BuildHooks[name]; have {
+			w.Secret = is.Secret
+			want[name] = w
+		}
+	}
+	return eachPart(p, "build_hooks", want, p.is.BuildHooks, func(path, name string, w BuildHookSettings, is *BuildHookSettings) error {
+		r := build.BuildHookRequest{Name: name, System: w.System, Owner: &w.Owner, Rules: &w.Rules, Enabled: new(!w.Disabled)}
+		was := app.BuildHook{}
+		if is != nil {
+			was = app.BuildHook{Name: name, System: is.System, Owner: is.Owner, Rules: is.Rules}
+		} else if r.Secret = p.filled(path+".secret", w.Secret); r.Secret == "" {
+			return nil
+		}
+		c, err := p.a.builds.CheckBuildHook(ctx, p.actor, r, was, is == nil, p.user)
+		if err != nil {
+			return err
+		}
+		if is == nil {
+			id, key := make([]byte, 16), make([]byte, 32)
+			_, _ = rand.Read(id) // never fails: crypto/rand ends the process instead
+			_, _ = rand.Read(key)
+			c.ID, c.TokenKey = hex.EncodeToString(id), key
+			p.report.Changes[len(p.report.Changes)-1].Warnings = []string{"It gets an address of its own, which the build system has to be told: muster build hook show " + name + "."}
+		}
+		p.step(turnHooks, path, func(ctx context.Context) error {
+			_, _, err := p.a.Store.SaveBuildHook(ctx, p.actor, c, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteBuildHook(ctx, p.actor, name, p.at) })
+		return nil
+	})
+}
+
+// user gives an account as it will be.
+func (p *tenantPlan) user(ctx context.Context, tenant, name string) (app.User, error) {
+	if w, ok := p.want.Users[name]; ok {
+		u := app.User{Tenant: tenant, Name: name, Role: w.Role}
+		if w.Disabled {
+			u.DisabledAt = p.at
+		}
+		return u, nil
+	}
+	if p.want.Users != nil && p.in.Prune {
+		return app.User{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
+	}
+	return p.a.Store.User(ctx, tenant, name)
+}
+
+func (p *tenantPlan) pools(ctx context.Context) error {
+	if p.after != nil {
+		ctx = catalog.Trying(ctx, p.actor.Tenant, p.after)
+	}
+	want := p.want.Pools
+	for name, w := range want {
+		w.Mode = cmp.Or(w.Mode, app.PoolOn)
+		if w.MaxAge == 0 {
+			w.MaxAge = TimeLength(pool.DefaultPoolAge)
+		}
+		want[name] = w
+	}
+	return eachPart(p, "pools", want, p.is.Pools, func(path, name string, w PoolSettings, is *PoolSettings) error {
+		x := app.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
+			Mode: w.Mode, MadeBy: p.actor.Name(), MadeAt: p.at}
+		if w.Mode == app.PoolDeleted || !pool.PoolName.MatchString(name) {
+			return &app.Error{Code: app.EInvalid, Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'; its mode is on, off or drained."}
+		}
+		if is != nil && (is.Hardware != w.Hardware || is.Image != w.Image || is.Provider != w.Provider || is.Zone != w.Zone) {
+			return &app.Error{Code: app.EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Give the pool another name, and remove this one."}
+		}
+		if err := p.a.pools.CheckPool(ctx, x); err != nil {
+			return err
+		}
+		if err := p.poolSecrets(ctx, w.Provider); err != nil {
+			return err
+		}
+		p.step(turnPools, path, func(ctx context.Context) error {
+			if is == nil {
+				_, err := p.a.Store.CreatePool(ctx, p.actor, x)
+				return err
+			}
+			act := "pool.change"
+			if w.Mode == app.PoolDrained && is.Mode != app.PoolDrained {
+				act = "pool.drain"
+			}
+			_, err := p.a.Store.ChangePool(ctx, p.actor, x, act, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnGone, path, func(ctx context.Context) error {
+			_, err := p.a.Store.ChangePool(ctx, p.actor, app.Pool{Tenant: p.actor.Tenant, Name: name, Mode: app.PoolDeleted, Count: p.is.Pools[name].Count,
+				MaxAge: time.Duration(p.is.Pools[name].MaxAge)}, "pool.delete", p.at)
+			return err
+		})
+		return nil
+	})
+}
+
+// poolSecrets refuses a pool whose provider needs a secret that neither stands nor comes.
+func (p *tenantPlan) poolSecrets(ctx context.Context, provider string) error {
+	c, err := p.a.catalogs.CatalogOf(ctx, p.actor.Tenant)
+	if err != nil {
+		return err
+	}
+	for _, name := range app.SecretNames(c.Providers[provider].Settings) {
+		_, have := p.is.Secrets[name]
+		_, comes := p.want.Secrets[name]
+		if !have && !comes {
+			return secret.MissingSecret(p.actor.Tenant, name, "Provider "+provider)
+		}
+	}
+	return nil
+}
+
+// resources: contents do not come along, so what lacks is only told.
+func (p *tenantPlan) resources(context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(p.want.Resources)) {
+		path := "resources." + name
+		id, err := resource.ParseResourceID(name)
+		if err != nil {
+			if err := p.refused(path, err); err != nil {
+				return err
+			}
+			continue
+		}
+		w, is := p.want.Resources[name], p.is.Resources[name]
+		if app.CatalogText(w) == app.CatalogText(is) {
+			p.report.Same++
+			continue
+		}
+		for _, number := range slices.Sorted(maps.Keys(w.Versions)) {
+			hash := w.Versions[number]
+			if !slices.Contains(slices.Collect(maps.Values(is.Versions)), hash) {
+				p.warn(path+".versions."+number, fmt.Sprintf("The tenant does not have this content (version %s, SHA-256 %.12s…); contents do not come along.", number, hash),
+					fmt.Sprintf("Push it: muster resource push %s FILE.", id))
+			}
+		}
+		if now := is.Versions[fmt.Sprint(is.InUse)]; w.InUse != 0 && now != w.Versions[fmt.Sprint(w.InUse)] {
+			p.warn(path+".in_use", "Another content of it is in use, or none.", "Put it into use with muster resource stage and muster resource sync.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/identity"
+	"muster/app/policy"
+)
+
+// tenant is what the tenant has one of.
+func (p *tenantPlan) tenant(context.Context) error {
+	var c app.TenantChange
+	var fields []catalog.FieldChange
+	if w := p.want.About; w != nil && *w != *p.is.About {
+		c.About, fields = w, append(fields, catalog.FieldChange{Path: "about", Before: *p.is.About, After: *w})
+		if err := identity.CheckText("about", *w, app.LongestAbout); err != nil {
+			return p.refused("", err)
+		}
+	}
+	if w := p.want.Slots; w != nil && *w != *p.is.Slots {
+		c.Slots, fields = w, append(fields, catalog.FieldChange{Path: "slots", Before: fmt.Sprint(*p.is.Slots), After: fmt.Sprint(*w)})
+		if err := identity.CheckSlots(*w); err != nil {
+			return p.refused("", err)
+		}
+	}
+	if len(fields) > 0 {
+		p.edit(TenantEdit{Part: "tenant", Act: "change", Fields: fields})
+		if p.actor.Authorize("ChangeTenant") != nil {
+			for _, f := range fields {
+				p.wrong(f.Path, &app.Error{Message: "Only a superadmin changes what a tenant is about, and its slots.", Hint: "Take the line out, or ask a superadmin to import the file."})
+			}
+		}
+		p.step(turnTenant, "", func(ctx context.Context) error {
+			_, err := p.a.Store.ChangeTenant(ctx, p.actor, p.actor.Tenant, c, p.at)
+			return err
+		})
+	}
+	if zone := p.want.TimeZone; zone != "" && zone != p.is.TimeZone {
+		p.edit(TenantEdit{Part: "time_zone", Act: "change", Fields: []catalog.FieldChange{{Path: "time_zone", Before: p.is.TimeZone, After: zone}}})
+		if err := policy.CheckZone(zone); err != nil {
+			return p.refused("", err)
+		}
+		p.step(turnTenant, "time_zone", func(ctx context.Context) error { return p.a.Store.SetTimeZone(ctx, p.actor, zone, p.at) })
+	}
+	if w := p.want.SecondFactor; w != nil && *w != *p.is.SecondFactor {
+		p.edit(TenantEdit{Part: "require_second_factor", Act: "change", Fields: []catalog.FieldChange{{Path: "require_second_factor", Before: fmt.Sprint(*p.is.SecondFactor), After: fmt.Sprint(*w)}}})
+		p.step(turnTenant, "require_second_factor", func(ctx context.Context) error { return p.a.Store.RequireSecondFactor(ctx, p.actor, *w, p.at) })
+	}
+	if v := p.want.ClusterVisibility; v != "" && v != p.is.ClusterVisibility {
+		p.edit(TenantEdit{Part: "cluster_visibility", Act: "change", Fields: []catalog.FieldChange{{Path: "cluster_visibility", Before: string(p.is.ClusterVisibility), After: string(v)}}})
+		if err := v.Check(); err != nil {
+			p.wrong("cluster_visibility", app.AsError(err))
+			return nil
+		}
+		p.step(turnTenant, "cluster_visibility", func(ctx context.Context) error { return p.a.Store.SetDefaultVisibility(ctx, p.actor, v, p.at) })
+	}
+	return nil
+}
+
+// people are accounts. New ones get a password that nobody knows: it is reset, or they sign in elsewhere.
+func (p *tenantPlan) people(context.Context) error {
+	return eachPart(p, "users", p.want.Users, p.is.Users, func(path, name string, w UserSettings, is *UserSettings) error {
+		if is == nil {
+			return p.newUser(path, name, w)
+		}
+		for _, err := range []error{identity.CheckText("full_name", w.FullName, 200), identity.CheckEmail(w.Email)} {
+			if err != nil {
+				return err
+			}
+		}
+		c := identity.UserChange{FullName: &w.FullName, Email: &w.Email, Disabled: &w.Disabled, Role: &w.Role}
+		p.step(turnUsers, path, func(ctx context.Context) error {
+			_, err := p.a.Store.ChangeUser(ctx, p.actor, name, c, p.at)
+			return err
+		})
+		if w.Role.Mighty() && !w.Disabled { // before those that stop to be: somebody has to be left
+			last := len(p.steps) - 1
+			p.steps[last].turn = turnTenant
+		}
+		return nil
+	}, func(path, name string) error {
+		if name == p.actor.User && p.actor.Home == "" {
+			return &app.Error{Code: app.EConflict, Message: "That is you: nobody removes the own account.", Hint: "Write yourself down in the file, or let somebody else import it."}
+		}
+		p.step(turnUsersGone, path, func(ctx context.Context) error { return p.a.Store.DeleteUser(ctx, p.actor, name, "", p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
+	u, err := p.a.people.DraftUser(p.actor, p.actor.Tenant, identity.NewUser{Name: name, FullName: w.FullName, Email: w.Email, Role: w.Role})
+	if err != nil {
+		return err
+	}
+	if w.Disabled {
+		u.DisabledAt = p.at
+	}
+	last := &p.report.Changes[len(p.report.Changes)-1]
+	if w.Role == app.RoleRobot {
+		last.Warnings = []string{fmt.Sprintf("It has no token yet: muster token create LABEL --user %s.", name)}
+	} else {
+		last.Warnings = []string{fmt.Sprintf("It has no password yet: muster user reset-password %s, unless people sign in elsewhere.", name)}
+		if p.lost == "" {
+			p.lost = identity.HashPassword(identity.NewPassword())
+		}
+		u.PasswordHash, u.MustChange = p.lost, true
+	}
+	turn := turnUsers
+	if w.Role.Mighty() {
+		turn = turnTenant
+	}
+	p.step(turn, path, func(ctx context.Context) error { return p.a.Store.AddUser(ctx, p.actor, u) })
+	return nil
+}
+
+func (p *tenantPlan) groups(context.Context) error {
+	for name, w := range p.want.Groups {
+		slices.Sort(w.Members)
+		w.Members = slices.Compact(w.Members)
+		p.want.Groups[name] = w
+	}
+	return eachPart(p, "groups", p.want.Groups, p.is.Groups, func(path, name string, w GroupSettings, _ *GroupSettings) error {
+		c := identity.GroupChange{Name: name, About: &w.About, Members: &w.Members}
+		if err := c.Check(); err != nil {
+			return err
+		}
+		p.step(turnGroups, path, func(ctx context.Context) error {
+			_, err := p.a.Store.SaveGroup(ctx, p.actor, c, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnGroupsGone, path, func(ctx context.Context) error { return p.a.Store.DeleteGroup(ctx, p.actor, name, p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) quotas(context.Context) error {
+	parse := func(name string) (policy.Quota, error) {
+		q, err := parseQuotaName(name)
+		if err == nil && q.Scope == app.QuotaTenant && p.actor.Authorize("SetTenantQuota") != nil {
+			err = &app.Error{Code: app.EForbidden, Message: "Only a superadmin sets the quota of the tenant itself.", Hint: "Take it out of the file, or ask a superadmin to import it."}
+		}
+		return q, err
+	}
+	return eachPart(p, "quotas", p.want.Quotas, p.is.Quotas, func(path, name string, w policy.Limits, _ *policy.Limits) error {
+		q, err := parse(name)
+		if err != nil {
+			return err
+		}
+		if q.Limits = w; q.Check() != nil {
+			return q.Check()
+		}
+		q.ChangedAt, q.ChangedBy = p.at, p.actor.Name()
+		p.step(turnRules, path, func(ctx context.Context) error { return p.a.Store.SetQuota(ctx, p.actor, q) })
+		return nil
+	}, func(path, name string) error {
+		q, err := parse(name)
+		if err != nil {
+			return err
+		}
+		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Store.DeleteQuota(ctx, p.actor, q.Scope, q.Name, p.at) })
+		return nil
+	})
+}
+
+func (p *tenantPlan) policies(context.Context) error {
+	for name, w := range p.want.Policies { // as it would be kept
+		if x := w.policy(name); x.Check() == nil {
+			p.want.Policies[name] = settingsOfPolicy(x)
+		}
+	}
+	return eachPart(p, "policies", p.want.Policies, p.is.Policies, func(path, name string, w PolicySettings, _ *PolicySettings) error {
+		x := w.policy(name)
+		if err := p.a.policies.CheckPolicy(&x); err != nil {
+			return err
+		}
+		p.step(turnRules, path, func(ctx context.Context) error {
+			_, err := p.a.Store.SavePolicy(ctx, x, p.actor, p.at)
+			return err
+		})
+		return nil
+	}, func(path, name string) error {
+		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Store.DeletePolicy(ctx, name, p.actor, p.at) })
+		return nil
+	})
+}
+
+// secrets: a value that is there stays.
+func (p *tenantPlan) secrets(ctx context.Context) error {
+	for name := range p.want.Secrets {
+		if _, have := p.is.Secrets[name]; have {
+			p.want.Secrets[name] = p.is.Secrets[name]
+		}
+	}
+	return eachPart(p, "secrets", p.want.Secrets, p.is.Secrets, func(path, name string, w app.SecretPlace, _ *app.SecretPlace) error {
+		p.report.Changes[len(p.report.Changes)-1].Fields = nil
+		if err := app.CheckSecretName(name); err != nil {
+			return err
+		}
+		value := p.filled(path, w)
+		p.step(turnSecrets, path, func(ctx context.Context) error { return p.a.Store.SetSecret(ctx, p.actor, name, []byte(value), p.at) })
+		return nil
+	}, func(path, name string) error {
+		if err := p.a.secrets.KeepNeeded(ctx, p.actor.Tenant, name); err != nil {
+			return err
+		}
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteSecret(ctx, p.actor, name, p.at) })
+		return nil
+	})
+}

@@ -1,0 +1,294 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/app/policy"
+)
+
+// TenantForm is the version of the form in which a tenant's settings are written down. Another number is refused: what it would mean is
+// not known.
+const TenantForm = 1
+
+// Bounds of what a tenant's settings are brought in from.
+const (
+	MaxTenantFile = 16 << 20 // bytes of the file
+	maxTenantFill = 2000     // values that fill places
+)
+
+// TenantSettings are all that admins of a tenant have set: what makes one tenant another than the next one. Clusters, history, passwords,
+// tokens and who is signed in are no part of it, nor is any secret: where one belongs stands its place, ${secret:NAME}. A part that is nil
+// is not spoken of.
+type TenantSettings struct {
+	Form     int     `json:"muster_tenant"`
+	About    *string `json:"about,omitempty"`
+	Slots    *int    `json:"slots,omitempty"`
+	TimeZone string  `json:"time_zone,omitempty"` // of policies
+	// SecondFactor says whether people with a password need one.
+	SecondFactor *bool `json:"require_second_factor,omitempty"`
+	// ClusterVisibility is that of new clusters.
+	ClusterVisibility app.Visibility               `json:"cluster_visibility,omitempty"`
+	Users             map[string]UserSettings      `json:"users,omitempty"`
+	Groups            map[string]GroupSettings     `json:"groups,omitempty"`
+	Quotas            map[string]policy.Limits     `json:"quotas,omitempty"` // by tenant, each_user, group/NAME or user/NAME
+	Policies          map[string]PolicySettings    `json:"policies,omitempty"`
+	Secrets           map[string]app.SecretPlace   `json:"secrets,omitempty"`
+	Hooks             map[string]HookSettings      `json:"hooks,omitempty"`
+	BuildHooks        map[string]BuildHookSettings `json:"build_hooks,omitempty"`
+	Pools             map[string]PoolSettings      `json:"pools,omitempty"`
+	Resources         map[string]ResourceSettings  `json:"resources,omitempty"` // by ResourceID
+	Catalog           map[string]CatalogSettings   `json:"catalog,omitempty"`   // by KIND/NAME
+}
+
+func placeOf(name string) app.SecretPlace { return app.SecretPlace("${secret:" + name + "}") }
+
+// TimeLength is a length of time that is written as people do: 90m, 24h, 3d.
+type TimeLength time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (l TimeLength) MarshalText() ([]byte, error) {
+	d := time.Duration(l)
+	if d == 0 || d%time.Second != 0 {
+		return []byte(d.String()), nil
+	}
+	return []byte(app.LengthWords(d)), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *TimeLength) UnmarshalText(text []byte) error {
+	d, err := app.ParseLength(string(text))
+	if err != nil {
+		other, bad := time.ParseDuration(string(text))
+		if bad != nil {
+			return err
+		}
+		d = other
+	}
+	*l = TimeLength(d)
+	return nil
+}
+
+// UserSettings are an account, without its password. Groups say themselves who is in them.
+type UserSettings struct {
+	FullName string   `json:"full_name,omitempty"`
+	Email    string   `json:"email,omitempty"`
+	Role     app.Role `json:"role"`
+	Disabled bool     `json:"disabled,omitempty"`
+}
+
+// GroupSettings are a group with those whom people put into it here.
+type GroupSettings struct {
+	About   string   `json:"about,omitempty"`
+	Members []string `json:"members,omitempty"`
+}
+
+// PolicySettings are a policy as it stands.
+type PolicySettings struct {
+	About    string            `json:"about,omitempty"`
+	Order    int               `json:"order"`
+	Disabled bool              `json:"disabled,omitempty"`
+	When     string            `json:"when"`
+	Effect   app.PolicyEffect  `json:"effect"`
+	Reason   string            `json:"reason,omitempty"`
+	LeaseCap string            `json:"lease_cap,omitempty"`
+	Approval *ApprovalSettings `json:"approval,omitempty"`
+}
+
+// ApprovalSettings are an Approval.
+type ApprovalSettings struct {
+	Count         int        `json:"count"`
+	Group         string     `json:"group,omitempty"`
+	Role          app.Role   `json:"role,omitempty"`
+	High          bool       `json:"high,omitempty"`
+	ExpireAfter   TimeLength `json:"expire_after,omitempty"`
+	RemindAfter   TimeLength `json:"remind_after,omitempty"`
+	EscalateAfter TimeLength `json:"escalate_after,omitempty"`
+	EscalateTo    string     `json:"escalate_to,omitempty"`
+	BreakGlass    string     `json:"break_glass,omitempty"`
+}
+
+func settingsOfPolicy(p policy.Policy) PolicySettings {
+	s := PolicySettings{About: p.About, Order: p.Order, Disabled: !p.Enabled, When: p.When, Effect: p.Effect, Reason: p.Reason, LeaseCap: p.LeaseCap}
+	if a := p.Approval; a != nil {
+		s.Approval = &ApprovalSettings{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: TimeLength(a.ExpireAfter), RemindAfter: TimeLength(a.RemindAfter),
+			EscalateAfter: TimeLength(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}
+	}
+	return s
+}
+
+func (s PolicySettings) policy(name string) policy.Policy {
+	p := policy.Policy{Name: name, About: s.About, Order: s.Order, Enabled: !s.Disabled, When: s.When, Effect: s.Effect, Reason: s.Reason, LeaseCap: s.LeaseCap}
+	if a := s.Approval; a != nil {
+		p.Approval = &app.Approval{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: time.Duration(a.ExpireAfter), RemindAfter: time.Duration(a.RemindAfter),
+			EscalateAfter: time.Duration(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}
+	}
+	return p
+}
+
+// HookSettings are a Hook. Its whole address is taken for a secret, since for many receivers it is one.
+type HookSettings struct {
+	URL        app.SecretPlace     `json:"url,omitempty"`
+	Secret     app.SecretPlace     `json:"secret,omitempty"` // what deliveries are signed with
+	Format     app.HookFormat      `json:"format,omitempty"`
+	To         string              `json:"to,omitempty"`
+	Kinds      []app.NoticeKind    `json:"kinds,omitempty"`
+	When       app.HookPhase       `json:"when,omitempty"`
+	Operations []app.OperationKind `json:"operations,omitempty"`
+	Services   []string            `json:"services,omitempty"`
+	Timeout    TimeLength          `json:"timeout,omitempty"`
+	OnTimeout  app.HookChoice      `json:"on_timeout,omitempty"`
+	Script     string              `json:"script,omitempty"`
+	Disabled   bool                `json:"disabled,omitempty"`
+}
+
+func settingsOfHook(h app.Hook) HookSettings {
+	return HookSettings{Format: h.Format, To: h.To, Kinds: h.Kinds, When: h.When, Operations: h.Operations, Services: h.Services, Timeout: TimeLength(h.Timeout),
+		OnTimeout: h.OnTimeout, Script: h.Script, Disabled: h.State == app.HookOff}
+}
+
+// BuildHookSettings are a BuildHook. Its address is made anew where it is brought in.
+type BuildHookSettings struct {
+	System   string          `json:"system"`
+	Owner    string          `json:"owner"`
+	Secret   app.SecretPlace `json:"secret"`
+	Disabled bool            `json:"disabled,omitempty"`
+	Rules    []app.BuildRule `json:"rules,omitempty"`
+}
+
+// PoolSettings are a Pool, without its machines.
+type PoolSettings struct {
+	Hardware string       `json:"hardware"`
+	Image    string       `json:"image"`
+	Provider string       `json:"provider"`
+	Zone     string       `json:"zone,omitempty"`
+	Count    int          `json:"count"`
+	MaxAge   TimeLength   `json:"max_age,omitempty"`
+	Mode     app.PoolMode `json:"mode,omitempty"`
+}
+
+func settingsOfPool(p app.Pool) PoolSettings {
+	return PoolSettings{Hardware: p.Hardware, Image: p.Image, Provider: p.Provider, Zone: p.Zone, Count: p.Count, MaxAge: TimeLength(p.MaxAge), Mode: p.Mode}
+}
+
+// ResourceSettings say which contents a resource has. The contents do not come along.
+type ResourceSettings struct {
+	InUse    int64             `json:"in_use,omitempty"` // the version that clusters get that name none
+	Versions map[string]string `json:"versions"`         // SHA-256 by number
+}
+
+// CatalogSettings are an own entry of the catalog, as it was typed.
+type CatalogSettings struct {
+	// Coopr tells that it came from Coopr: a broken rule is only a warning.
+	Coopr bool   `json:"coopr,omitempty"`
+	Text  string `json:"text"`
+}
+
+// TenantPlace is where something stands in a file; both count from 1, 0 is not known.
+type TenantPlace struct {
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+}
+
+// TenantProblem is something wrong with a file of settings. It never quotes a value that fills a place.
+type TenantProblem struct {
+	TenantPlace
+	Path     string `json:"path,omitempty"` // such as hooks.ops-chat.url
+	Severity string `json:"severity"`       // error or warning
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// TenantEdit is what becomes of one thing.
+type TenantEdit struct {
+	Part   string                `json:"part"`             // users, groups, …; as in the file
+	Name   string                `json:"name,omitempty"`   // "" of what the tenant has one of
+	Act    string                `json:"act"`              // add, change, remove
+	Fields []catalog.FieldChange `json:"fields,omitempty"` // at most 200
+	// Warnings are what people would want to know.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// TenantImport is what an admin wants of the settings of a tenant. All of it happens, or nothing.
+type TenantImport struct {
+	File string `json:"file" maxLength:"16777216" doc:"The file, in the form that an export has"`
+	// Fill gives the values of places that the tenant has nothing for yet, by name. What it has stays as it is.
+	Fill map[string]string `json:"fill,omitempty" doc:"Values for places such as ${secret:NAME}, by name; what the tenant has already stays; write-only"`
+	// Prune also removes what the file does not hold, in the parts that it speaks of.
+	Prune bool `json:"prune,omitempty" doc:"Also remove what the file does not hold, in the parts that it speaks of"`
+	// AsOf is what a report said: where the tenant's settings have changed since, it is EConflict, reason tenant_moved. "" does not look.
+	AsOf string `json:"as_of,omitempty" maxLength:"64" doc:"The as_of of the report that was looked at; where the settings have changed since, nothing happens"`
+}
+
+// TenantReport says what an import would do, or has done.
+type TenantReport struct {
+	Problems []TenantProblem `json:"problems" nullable:"false"` // errors first; with an error, nothing was done
+	Changes  []TenantEdit    `json:"changes" nullable:"false"`
+	Same     int             `json:"same"` // things that are as they were
+	Fill     []string        `json:"fill,omitempty" doc:"Names of the places that have no value yet"`
+	Applied  bool            `json:"applied"`
+	AsOf     string          `json:"as_of"`
+}
+
+// OK tells whether there is no error.
+func (r TenantReport) OK() bool {
+	for _, p := range r.Problems {
+		if p.Severity == catalog.SeverityError {
+			return false
+		}
+	}
+	return true
+}
+
+// TenantFile is a tenant's settings, written down.
+type TenantFile struct {
+	Tenant string `json:"tenant"`
+	File   string `json:"file"`
+	AsOf   string `json:"as_of"`
+}
+
+// TenantFiles reads and writes the file of settings; app/file/tenantfile is one. It is pure.
+type TenantFiles interface {
+	// ReadTenant also gives where each part stands, by its path. Problems are errors; with one, the settings are not whole.
+	ReadTenant(text string) (TenantSettings, map[string]TenantPlace, []TenantProblem)
+	// WriteTenant gives the same text for the same settings. ReadTenant of what it wrote gives the same settings.
+	WriteTenant(s TenantSettings) string
+}
+
+// TenantSettingsStore keeps what is done together.
+type TenantSettingsStore interface {
+	// TenantMark gives a digest of all settings of a tenant: another one as soon as any of them is other than it was.
+	TenantMark(ctx context.Context, tenant string) (string, error)
+	// Together carries out act where the tenant's mark is still that one, else it is EConflict, reason tenant_moved. What act changes
+	// in this store by way of the context that it is given happens all at once, or, where act gives an error, not at all; what it reads
+	// is as it was before. Act may be called more than once, and must not wait for anything but this store. Facts are for the audit.
+	Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error
+}
+
+// TenantMoved is what Together gives where the mark is another one.
+func TenantMoved() error {
+	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "The settings of the tenant were changed by somebody else meanwhile.",
+		Hint: "Look at what the file would do now, and import it then."}
+}
+
+// quotaName names a quota in a file.
+func quotaName(q policy.Quota) string {
+	if q.Scope == app.QuotaGroup || q.Scope == app.QuotaUser {
+		return string(q.Scope) + "/" + q.Name
+	}
+	return string(q.Scope)
+}
+
+func parseQuotaName(key string) (policy.Quota, error) {
+	scope, name, _ := strings.Cut(key, "/")
+	q := policy.Quota{Scope: app.QuotaScope(scope), Name: strings.TrimSpace(name)}
+	switch q.Scope {
+	case app.QuotaTenant, app.QuotaEachUser, app.QuotaGroup, app.QuotaUser:
+		return q, nil
+	}
+	return q, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.70q is not whose quota it can be.", key), Hint: `Write tenant, each_user, group/NAME or user/NAME.`}
+}

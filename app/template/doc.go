@@ -1,0 +1,3 @@
+// Package template knows parameters, macros and inventories: text with placeholders, and what fills them.
+// It uses no other domain.
+package template

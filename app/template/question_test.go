@@ -1,0 +1,91 @@
+package template
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+)
+
+func keyQuestion() *app.Person {
+	return &app.Person{Ask: "Type the key.", Fields: []app.PersonField{
+		{Parameter: app.Parameter{Name: "key", Label: "Licence key", Type: app.ParameterText, Min: "8", Pattern: "[a-z0-9]+", Required: true}, Secret: true},
+		{Parameter: app.Parameter{Name: "seats", Type: app.ParameterInteger, Max: "9", Default: 5}},
+		{Parameter: app.Parameter{Name: "cache", Type: app.ParameterSize, Unit: "M", Default: "2G"}}}}
+}
+
+// What was typed is read by the field's type; what is wrong is said by field, and never shows a secret.
+func TestTypedValues(t *testing.T) {
+	p := keyQuestion()
+	got, err := p.Settle(map[string]any{"key": "hunter2hunter2", "seats": "7"})
+	if err != nil || got["key"] != (app.AnswerValue{Text: "hunter2hunter2", Secret: true}) || got["seats"].Text != "7" || got["cache"].Text != "2048" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, c := range []struct {
+		given map[string]any
+		field string
+	}{
+		{nil, "values.key"},
+		{map[string]any{"key": ""}, "values.key"},
+		{map[string]any{"key": "hush"}, "values.key"},
+		{map[string]any{"key": "HUSH-HUSH-HUSH"}, "values.key"},
+		{map[string]any{"key": "hushhushhush ${secret:X}"}, "values.key"},
+		{map[string]any{"key": 7}, "values.key"},
+		{map[string]any{"key": "hunter2hunter2", "seats": 10}, "values.seats"},
+		{map[string]any{"key": "hunter2hunter2", "sets": 1}, "values.sets"},
+	} {
+		_, err := p.Settle(c.given)
+		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field || strings.Contains(strings.ToLower(e.ForPeople()+e.Hint), "hush") {
+			t.Errorf("%v: %v, field %q", c.given, err, app.AsError(err).Field)
+		}
+	}
+}
+
+// Macros speak of what was typed; until then it is empty, and on nodes without the service that of its first node counts.
+func TestMacrosOfAnswers(t *testing.T) {
+	m, err := app.ParseMacros(map[string]any{"a": "seats=%answer.app.seats%!", "b": []any{"%answer.my.app.key%"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(m.Asked(), " "); got != "app my.app" {
+		t.Errorf("asked are %q", got)
+	}
+	nodes := []app.Node{{Name: "n1", Services: []string{"app"}}, {Name: "n2"}}
+	shared, err := m.Shared(NewMacroCluster("ada", nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := shared.For(nodes[0])
+	if err != nil || before["a"] != "seats=!" {
+		t.Errorf("before: %v, %v", before, err)
+	}
+	nodes[0].Answers = map[string]map[string]app.AnswerValue{"app": {"seats": {Text: "%host.self% 7"}}, "my.app": {"key": {Text: "k"}}}
+	after, err := shared.For(nodes[0])
+	if err != nil || after["a"] != "seats=%host.self% 7!" || after["b"].([]any)[0] != "k" {
+		t.Errorf("after: %v, %v", after, err)
+	}
+	for _, wrong := range []string{"%answer.app%", "%answer.%", "%answer.app.%", "%answers.app.key%"} {
+		if _, err := app.ParseMacros(map[string]any{"a": wrong}); app.CodeOf(err) != app.EInvalid {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+// A question says whom it waits for, and its notices go to them.
+func TestWhomAQuestionWaitsFor(t *testing.T) {
+	q := app.Question{Tenant: "t", Cluster: "web-1", ClusterName: "web", Owner: "ada", Requester: "ada", Service: "app", Action: app.ActionConfigure, Node: "n1", Person: *keyQuestion(),
+		Until: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
+	n := q.TellAsked(time.Time{})
+	if n.Title != "web: app configure on n1: Type the key." || len(n.Users) != 1 || n.Kind != app.NoticeQuestion || !strings.Contains(n.Text, "waits for ada or an admin, until 2 Jan 03:04 UTC; then it fails") {
+		t.Errorf("%+v", n)
+	}
+	q.Person.Who, q.Person.Not = []string{"owner", "ops"}, app.PersonRequester
+	if n = q.TellReminder(time.Time{}); len(n.Users) != 0 || len(n.Groups) != 1 || !strings.Contains(n.Text, "waits for a member of ops or an admin, but not ada") {
+		t.Errorf("%+v", n)
+	}
+	q.Person.Who = []string{app.PersonAdmins}
+	if q.Person.Owners() || len(q.Person.Groups()) != 0 {
+		t.Errorf("admins alone: %v", q.Person.Groups())
+	}
+}

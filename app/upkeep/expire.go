@@ -1,0 +1,58 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+
+	"muster/app"
+	"muster/app/cluster"
+)
+
+// Expire deletes clusters whose lease has ended, goes on with such deletes that were paused for too long, and tries failed
+// deletes again, of all tenants. It gives how many it
+// began with. One that cannot be begun with does not keep the others.
+func (a *Service) Expire(ctx context.Context) (begun int, err error) {
+	var errs []error
+	try := func(err error) {
+		switch app.CodeOf(err) {
+		case "":
+			begun++
+		case app.EConflict: // a person was faster
+		default:
+			errs = append(errs, err)
+		}
+	}
+	if err := a.operations.TendRequests(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	if err := a.usages.TendMoney(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := a.pools.TendPools(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := a.operations.RunSchedules(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := a.operations.RunTopUps(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), cluster.TidyAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range ended {
+		_, err := a.clusters.StartDelete(ctx, app.System(c.Tenant, app.Expirer), c)
+		try(err)
+	}
+	errs = append(errs, a.operations.ResumeOverdue(ctx, try))
+	failed, err := a.Store.FailedDeletes(ctx, a.Now(), cluster.LeastDeleteWait, cluster.MostDeleteWait, cluster.TidyAtOnce)
+	if err != nil {
+		return begun, errors.Join(append(errs, err)...)
+	}
+	for _, o := range failed {
+		_, err := a.Store.ControlOperation(ctx, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlResume, Who: app.Retrier, Now: a.Now()})
+		try(err)
+	}
+	return begun, errors.Join(errs...)
+}

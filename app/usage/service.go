@@ -1,0 +1,34 @@
+package usage
+
+import (
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/operation"
+	"muster/app/policy"
+)
+
+// Store is what the service needs of the database.
+type Store interface {
+	app.Store
+	CommitmentStore
+	policy.QuotaStore
+	UsageStore
+}
+
+// Service counts what is used and what it costs.
+type Service struct {
+	*app.App
+	Store Store
+
+	clusters   *cluster.Service
+	operations *operation.Service
+
+	money  moneyTimes
+	usages app.SlowAnswers[usageKey, Usage]
+	aheads app.SlowAnswers[aheadKey, UsageAhead]
+}
+
+// New returns the service on top of its needs.
+func New(a *app.App, store Store, clusters *cluster.Service, operations *operation.Service) *Service {
+	return &Service{App: a, Store: store, clusters: clusters, operations: operations}
+}

@@ -1,0 +1,357 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+)
+
+// UsageBy says what usage is added up by.
+type UsageBy string
+
+// What usage can be added up by.
+const (
+	UsageByNothing  UsageBy = "none"
+	UsageByTenant   UsageBy = "tenant"
+	UsageByUser     UsageBy = "user" // the owner when the machine was made
+	UsageByTemplate UsageBy = "template"
+	UsageByProvider UsageBy = "provider"
+	UsageByHardware UsageBy = "hardware"
+	UsageByCluster  UsageBy = "cluster"
+)
+
+// UsageBys are all of them.
+var UsageBys = []UsageBy{UsageByNothing, UsageByTenant, UsageByUser, UsageByTemplate, UsageByProvider, UsageByHardware, UsageByCluster}
+
+// UsageStep is how long each part of the time is that usage is given for. Parts are those of the calendar in UTC; weeks begin on
+// Monday.
+type UsageStep string
+
+// The steps.
+const (
+	UsageWhole UsageStep = "none" // the whole time in one
+	UsageHour  UsageStep = "hour"
+	UsageDay   UsageStep = "day"
+	UsageWeek  UsageStep = "week"
+	UsageMonth UsageStep = "month"
+)
+
+// UsageSteps are all of them.
+var UsageSteps = []UsageStep{UsageWhole, UsageHour, UsageDay, UsageWeek, UsageMonth}
+
+// Start gives the beginning of the part that a moment is in.
+func (s UsageStep) Start(t time.Time) time.Time {
+	t = t.UTC()
+	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch s {
+	case UsageHour:
+		return t.Truncate(time.Hour)
+	case UsageWeek:
+		return day.AddDate(0, 0, -(int(t.Weekday())+6)%7)
+	case UsageMonth:
+		return app.MonthOf(t).Start
+	}
+	return day
+}
+
+// Next gives the beginning of the part after the one that begins at start.
+func (s UsageStep) Next(start time.Time) time.Time {
+	switch s {
+	case UsageHour:
+		return start.Add(time.Hour)
+	case UsageWeek:
+		return start.AddDate(0, 0, 7)
+	case UsageMonth:
+		return start.AddDate(0, 1, 0)
+	}
+	return start.AddDate(0, 0, 1)
+}
+
+// unit is what the store counts by: days make up weeks and months.
+func (s UsageStep) unit() time.Duration {
+	if s == UsageHour {
+		return time.Hour
+	}
+	return 24 * time.Hour
+}
+
+// UsageFilter asks for usage. A zero From is the beginning of this month, a zero To is now; what is to come is not counted.
+type UsageFilter struct {
+	From, To time.Time
+	By       UsageBy   // "" is none
+	Step     UsageStep // "" is none
+	Mine     bool      // only what belongs to the one who asks
+}
+
+// UsageSum is how much was used. Hours of machines whose price was not known count as free, and are in Unpriced too; cores
+// that the hardware does not state count as none.
+type UsageSum struct {
+	NodeHours float64 `json:"node_hours"`
+	CoreHours float64 `json:"core_hours"`
+	Cost      float64 `json:"cost"`
+	Unpriced  float64 `json:"unpriced_node_hours,omitempty"`
+}
+
+func (s *UsageSum) add(o UsageSum) {
+	s.NodeHours += o.NodeHours
+	s.CoreHours += o.CoreHours
+	s.Cost += o.Cost
+	s.Unpriced += o.Unpriced
+}
+
+// nothing tells a sum that is not there, but for what rounding leaves.
+func (s UsageSum) nothing() bool {
+	const dust = 1e-9
+	return math.Abs(s.NodeHours) < dust && math.Abs(s.CoreHours) < dust && math.Abs(s.Cost) < dust
+}
+
+// UsageLine is what something used within a part of the time.
+type UsageLine struct {
+	Start time.Time `json:"start"` // of the part of the calendar
+	Key   string    `json:"key"`   // by whom or what; "" where it is added up by nothing
+	UsageSum
+}
+
+// Usage is what was used. Lines are ordered by time and then by cost, the dearest first.
+type Usage struct {
+	From  time.Time   `json:"from"`
+	To    time.Time   `json:"to"`
+	By    UsageBy     `json:"by" enum:"none,tenant,user,template,provider,hardware,cluster"`
+	Step  UsageStep   `json:"step" enum:"none,hour,day,week,month"`
+	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everybody
+	Lines []UsageLine `json:"lines" nullable:"false" doc:"By time, then by cost, the highest first"`
+	Total UsageSum    `json:"total"`
+}
+
+// Limits of what is asked for at once.
+const (
+	mostUsageParts = 2000
+	mostUsageLines = 20000
+	longestUsage   = 10 * 366 * 24 * time.Hour
+)
+
+// UsageQuery asks a store for usage.
+type UsageQuery struct {
+	Tenant   string             // "" for all
+	Owner    string             // "" for all
+	Reader   *app.ClusterReader // only what clusters have used that it may see; nil: all
+	From, To time.Time
+	By       UsageBy
+	Unit     time.Duration // an hour or a day; units are counted from the Unix epoch
+}
+
+// UsageDelta is how usage changes within a unit of time that begins at At. From the end of the unit on there are Nodes, Cores and
+// Rate (money per hour) more than before it; within it Sum was used by those.
+type UsageDelta struct {
+	Key                string
+	At                 time.Time
+	Nodes, Cores, Rate float64
+	Unpriced           float64
+	Sum                UsageSum
+}
+
+// UsageStore counts what machines have used.
+type UsageStore interface {
+	// Usage calls f with every change of usage, by key and then by time. It reads only what stood within the time.
+	Usage(ctx context.Context, q UsageQuery, f func(UsageDelta) error) error
+}
+
+// Usage gives what the tenant's machines have used, from how long they really stood and what they cost when they were made. Users
+// get their own, and by tenant or by nothing the sums of everybody in it; admins and approvers get all, but approvers by cluster only
+// those that they may see.
+func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
+	if err := actor.Authorize("Usage"); err != nil {
+		return Usage{}, err
+	}
+	q := UsageQuery{Tenant: actor.Tenant}
+	if reach, _ := actor.Reach("Usage"); f.Mine || reach == app.Own && f.By != UsageByTenant {
+		q.Owner = actor.User
+	} else if f.By == UsageByCluster {
+		reader, err := a.clusters.ReaderOf(ctx, actor)
+		if err != nil {
+			return Usage{}, err
+		}
+		if !reader.SeesAll {
+			q.Reader = reader
+		}
+	}
+	return a.usage(ctx, q, f)
+}
+
+// UsageOfAll gives what the machines of all tenants have used.
+func (a *Service) UsageOfAll(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
+	if err := actor.Authorize("UsageOfAll"); err != nil {
+		return Usage{}, err
+	}
+	return a.usage(ctx, UsageQuery{}, f)
+}
+
+// Check tells what cannot be answered, without looking for an answer.
+func (f UsageFilter) Check(now time.Time) error {
+	_, err := f.complete(now)
+	return err
+}
+
+// complete fills in what was left out, and refuses what cannot be answered.
+func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
+	f.By, f.Step = cmp.Or(f.By, UsageByNothing), cmp.Or(f.Step, UsageWhole)
+	wrong := func(field, message, hint string) (UsageFilter, error) {
+		return f, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
+	}
+	if !slices.Contains(UsageBys, f.By) {
+		return wrong("by", fmt.Sprintf("Usage cannot be added up by %.40q.", f.By), "Say "+orListOf(UsageBys)+".")
+	}
+	if !slices.Contains(UsageSteps, f.Step) {
+		return wrong("step", fmt.Sprintf("There is no step %.40q.", f.Step), "Say "+orListOf(UsageSteps)+".")
+	}
+	if f.From.IsZero() {
+		f.From = app.MonthOf(now).Start
+	}
+	if f.To.IsZero() || f.To.After(now) {
+		f.To = now
+	}
+	f.From, f.To = f.From.UTC(), f.To.UTC()
+	switch {
+	case f.From.Year() < 2000:
+		return wrong("from", "That is long before the first machine.", "Begin after the year 2000.")
+	case f.From.After(f.To):
+		return wrong("from", "The time would begin after its end.", "What is to come is not counted; let it begin before now.")
+	case f.To.Sub(f.From) > longestUsage:
+		return wrong("from", "That is more than ten years.", "Ask for less at once.")
+	case f.Step == UsageHour && f.To.Sub(f.From) > mostUsageParts*time.Hour:
+		return wrong("step", fmt.Sprintf("That would be more than %d hours.", mostUsageParts), "Take days, or ask for less time at once.")
+	case f.Step == UsageDay && f.To.Sub(f.From) > mostUsageParts*24*time.Hour:
+		return wrong("step", fmt.Sprintf("That would be more than %d days.", mostUsageParts), "Take weeks, or ask for less time at once.")
+	}
+	return f, nil
+}
+
+func orListOf[T ~string](all []T) string {
+	var words []string
+	for _, w := range all {
+		words = append(words, string(w))
+	}
+	return app.OrList(words)
+}
+
+func (a *Service) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {
+	open := f.To.IsZero()
+	f, err := f.complete(a.Now())
+	if err != nil {
+		return Usage{}, err
+	}
+	key := usageKey{tenant: q.Tenant, owner: q.Owner, by: f.By, step: f.Step, from: f.From, to: f.To}
+	if q.Reader != nil {
+		key.reader = q.Reader.User
+	}
+	if open {
+		key.to = time.Time{}
+	}
+	u, err := a.usages.Get(ctx, a.Now, key, func(ctx context.Context) (Usage, error) { return a.addUp(ctx, q, f) })
+	u.Lines = slices.Clone(u.Lines)
+	return u, err
+}
+
+// usageKey is what was asked for; to is zero where it is until now.
+type usageKey struct {
+	tenant, owner string
+	reader        string
+	by            UsageBy
+	step          UsageStep
+	from, to      time.Time
+}
+
+func (a *Service) addUp(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {
+	q.From, q.To, q.By, q.Unit = f.From, f.To, f.By, f.Step.unit()
+	u := Usage{From: f.From, To: f.To, By: f.By, Step: f.Step, User: q.Owner, Lines: []UsageLine{}}
+	s := usageSummer{filter: f, unit: q.Unit, usage: &u, lines: map[time.Time]UsageSum{}}
+	if err := a.Store.Usage(ctx, q, s.add); err != nil {
+		return Usage{}, err
+	}
+	if err := s.endKey(); err != nil {
+		return Usage{}, err
+	}
+	slices.SortFunc(u.Lines, func(x, y UsageLine) int {
+		return cmp.Or(x.Start.Compare(y.Start), cmp.Compare(y.Cost, x.Cost), cmp.Compare(y.NodeHours, x.NodeHours), strings.Compare(x.Key, y.Key))
+	})
+	return u, nil
+}
+
+// usageSummer adds up changes, key after key.
+type usageSummer struct {
+	filter UsageFilter
+	unit   time.Duration
+	usage  *Usage
+
+	begun bool
+	key   string
+	at    time.Time  // the unit that comes next
+	rate  UsageDelta // what there is at its beginning
+	lines map[time.Time]UsageSum
+}
+
+func (s *usageSummer) add(d UsageDelta) error {
+	if !s.begun || d.Key != s.key {
+		if err := s.endKey(); err != nil {
+			return err
+		}
+		s.begun, s.key, s.at, s.rate = true, d.Key, d.At, UsageDelta{}
+	}
+	s.runUntil(d.At)
+	s.put(d.At, d.Sum)
+	s.whole(d.At) // what was there before goes on through this unit
+	s.rate.Nodes += d.Nodes
+	s.rate.Cores += d.Cores
+	s.rate.Rate += d.Rate
+	s.rate.Unpriced += d.Unpriced
+	s.at = d.At.Add(s.unit)
+	return nil
+}
+
+// runUntil counts the units in which nothing changed.
+func (s *usageSummer) runUntil(end time.Time) {
+	if s.rate.Nodes < 0.5 && math.Abs(s.rate.Rate) < 1e-9 {
+		s.at = end
+		return
+	}
+	for ; s.at.Before(end); s.at = s.at.Add(s.unit) {
+		s.whole(s.at)
+	}
+}
+
+func (s *usageSummer) whole(at time.Time) {
+	h := s.unit.Hours()
+	s.put(at, UsageSum{NodeHours: s.rate.Nodes * h, CoreHours: s.rate.Cores * h, Cost: s.rate.Rate * h, Unpriced: s.rate.Unpriced * h})
+}
+
+func (s *usageSummer) put(at time.Time, sum UsageSum) {
+	start := s.filter.From
+	if s.filter.Step != UsageWhole {
+		start = s.filter.Step.Start(at)
+	}
+	all := s.lines[start]
+	all.add(sum)
+	s.lines[start] = all
+}
+
+func (s *usageSummer) endKey() error {
+	for start, sum := range s.lines {
+		if sum.nothing() {
+			continue
+		}
+		s.usage.Lines = append(s.usage.Lines, UsageLine{Start: start, Key: s.key, UsageSum: sum})
+		s.usage.Total.add(sum)
+	}
+	clear(s.lines)
+	if len(s.usage.Lines) > mostUsageLines {
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("That would be more than %d lines.", mostUsageLines),
+			Hint: "Ask for less time, for greater steps, or add up by something that there is less of."}
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+// Package webhook keeps the hooks that tell other systems what happens, and their deliveries.
+// It uses no other domain.
+package webhook
