@@ -238,6 +238,7 @@ func TestPagesNamedInPassingExist(t *testing.T) {
 var (
 	// A file or folder of this module that a page names in backticks, and the names that may follow in parentheses: `app/cluster/create.go` (`weigh`).
 	pathInCode  = regexp.MustCompile("`((?:" + strings.Join(slices.Sorted(maps.Keys(top)), "|") + ")/[A-Za-z0-9_./-]*[A-Za-z0-9_/-])`(?: \\(((?:`[^`]+`(?:, | and )?)+)\\))?")
+	placeOfName = regexp.MustCompile("`(?:[a-z]+\\.)?([A-Z][A-Za-z]+)` in `([a-z][A-Za-z0-9_./-]*\\.go)`")
 	nameInCode  = regexp.MustCompile("`(?:[A-Za-z]+\\.)?([A-Za-z_]+)`")
 	pathInFence = regexp.MustCompile(`\bapp/[a-z/]+|\b(?:bot|jobs|portal|solver|cmd/muster)/[a-z/]+`)
 )
@@ -264,6 +265,12 @@ func TestPathsInPagesExist(t *testing.T) {
 					}
 				}
 				continue
+			}
+			for _, m := range placeOfName.FindAllStringSubmatch(line, -1) {
+				text, err := os.ReadFile(filepath.Join(root, m[2]))
+				if err != nil || !regexp.MustCompile(`\b`+m[1]+`\b`).Match(text) {
+					t.Errorf("%s:%d: there is no %s in %s", p, i+1, m[1], m[2])
+				}
 			}
 			for _, m := range pathInCode.FindAllStringSubmatch(line, -1) {
 				seen++
