@@ -237,8 +237,8 @@ func TestPagesNamedInPassingExist(t *testing.T) {
 
 var (
 	// A file or folder of this module that a page names in backticks, and the names that may follow in parentheses: `app/cluster/create.go` (`weigh`).
-	pathInCode  = regexp.MustCompile("`((?:" + strings.Join(slices.Sorted(maps.Keys(top)), "|") + ")/[A-Za-z0-9_./-]*[A-Za-z0-9_/-])`(?: \\(((?:`[^`]+`(?:, | and )?)+)\\))?")
-	placeOfName = regexp.MustCompile("`(?:[a-z]+\\.)?([A-Z][A-Za-z]+)` in `([a-z][A-Za-z0-9_./-]*\\.go)`")
+	pathInCode  = regexp.MustCompile("`((?:" + strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(top)), func(s string) bool { return s == "bin" }), "|") + ")/[A-Za-z0-9_./-]*[A-Za-z0-9_/-])`(?:\\s+\\(((?:`[^`]+`(?:,\\s+)?)+)\\))?")
+	placeOfName = regexp.MustCompile("`(?:[a-z]+\\.)?([A-Z][A-Za-z]+)`\\s+in\\s+`([a-z][A-Za-z0-9_./-]*\\.go)`")
 	nameInCode  = regexp.MustCompile("`(?:[A-Za-z]+\\.)?([A-Za-z_]+)`")
 	pathInFence = regexp.MustCompile(`\bapp/[a-z/]+|\b(?:bot|jobs|portal|solver|cmd/muster)/[a-z/]+`)
 )
@@ -252,46 +252,42 @@ func TestPathsInPagesExist(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shows, fenced := p == "README.md" || p == architecture, false
-		for i, line := range strings.Split(string(b), "\n") {
+		var fenced bool
+		lines := strings.Split(string(b), "\n")
+		for i, line := range lines {
 			if strings.HasPrefix(strings.TrimSpace(line), "```") {
 				fenced = !fenced
-				continue
-			}
-			if fenced {
+			} else if fenced {
 				for _, name := range pathInFence.FindAllString(line, -1) {
-					if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(name, "/"))); shows && err != nil {
+					if _, err := os.Stat(filepath.Join(root, name)); err != nil && (p == "README.md" || p == architecture) {
 						t.Errorf("%s:%d: there is no %s", p, i+1, name)
 					}
 				}
-				continue
+				lines[i] = ""
 			}
-			for _, m := range placeOfName.FindAllStringSubmatch(line, -1) {
-				text, err := os.ReadFile(filepath.Join(root, m[2]))
-				if err != nil || !regexp.MustCompile(`\b`+m[1]+`\b`).Match(text) {
-					t.Errorf("%s:%d: there is no %s in %s", p, i+1, m[1], m[2])
-				}
-			}
-			for _, m := range pathInCode.FindAllStringSubmatch(line, -1) {
-				seen++
-				source, err := os.Stat(filepath.Join(root, m[1]))
-				if err != nil {
-					t.Errorf("%s:%d: there is no %s", p, i+1, m[1])
-					continue
-				}
-				if m[2] == "" || source.IsDir() {
-					continue
-				}
-				text, err := os.ReadFile(filepath.Join(root, m[1]))
+		}
+		text := strings.Join(lines, "\n")
+		for _, at := range pathInCode.FindAllStringSubmatchIndex(text, -1) {
+			seen++
+			line, file := strings.Count(text[:at[0]], "\n")+1, text[at[2]:at[3]]
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				t.Errorf("%s:%d: there is no %s", p, line, file)
+			} else if at[4] >= 0 && path.Ext(file) == ".go" {
+				source, err := os.ReadFile(filepath.Join(root, file))
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, name := range nameInCode.FindAllStringSubmatch(m[2], -1) {
+				for _, name := range nameInCode.FindAllStringSubmatch(text[at[4]:at[5]], -1) {
 					held++
-					if !regexp.MustCompile(`\b` + name[1] + `\b`).Match(text) {
-						t.Errorf("%s:%d: there is no %s in %s", p, i+1, name[1], m[1])
+					if !regexp.MustCompile(`\b` + name[1] + `\b`).Match(source) {
+						t.Errorf("%s:%d: there is no %s in %s", p, line, name[1], file)
 					}
 				}
+			}
+		}
+		for _, m := range placeOfName.FindAllStringSubmatch(text, -1) {
+			if source, err := os.ReadFile(filepath.Join(root, m[2])); err != nil || !regexp.MustCompile(`\b`+m[1]+`\b`).Match(source) {
+				t.Errorf("%s: there is no %s in %s", p, m[1], m[2])
 			}
 		}
 	}
