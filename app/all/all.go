@@ -27,6 +27,18 @@ import (
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
 	app.Store
+	app.BuildStore
+	app.HealthStore
+	app.NodeReportStore
+	app.OrphanStore
+	app.PoolStore
+	app.ProvisionerStore
+	app.ReceiptStore
+	app.RequestStore
+	app.ScheduleStore
+	app.SecretStore
+	app.TenantStore
+	app.TopUpStore
 	build.Store
 	catalog.Store
 	chat.Store
