@@ -144,7 +144,7 @@ type Deps struct {
 	Planner   app.Planner
 	Keys      app.Keys
 	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
-	// catalogOf.
+	// CatalogOf in app/catalog.
 	Catalog func() *app.Catalog
 	// Reader understands what tenants lay over it; nil: they cannot.
 	Reader catalog.CatalogReader
