@@ -34,7 +34,7 @@ var fileUses = map[string][2]string{
 	"clusterExport": {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
 	"usageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
 	"list-usage":    {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"usageCommand":  {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"UsageCommand":  {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
 	"sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
 		page /admin/audit/export | jq -s 'length > 3 and all(.hash != "")'`, "1|1|1\ntrue\n"},
 	"get-audit-export":   {`api "/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; api /audit/export | jq -s 'length > 3'`, "1\ntrue\n"},
@@ -46,7 +46,7 @@ var fileUses = map[string][2]string{
 		ssh -F none -i *.pem -p "$port" -o BatchMode=yes -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=hosts "$user@$address" echo opened`, "ssh-ed25519\nopened\n"},
 	"clusterInventory":             {`page "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
 	"get-clusters-by-id-inventory": {`api "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
-	"clusterInventoryCommand": {`muster cluster inventory web --format json >f; stat -c %a "$(jq -r .key_file f)"; ssh-keygen -F "$host" -f "$(jq -r .known_hosts f)" | grep -c '^[^#]'
+	"InventoryCommand": {`muster cluster inventory web --format json >f; stat -c %a "$(jq -r .key_file f)"; ssh-keygen -F "$host" -f "$(jq -r .known_hosts f)" | grep -c '^[^#]'
 		ssh-keygen -y -P '' -f "$(jq -r .key_file f)" | cut -d' ' -f1`, "600\n1\nssh-ed25519\n"},
 	"keepCertificate": {`ssh-keygen -q -t ed25519 -N '' -f k; muster cluster certificate web --public-key k.pub >/dev/null; muster cluster certificate web --public-key - <k.pub >c
 		for f in k-cert.pub c; do ssh-keygen -L -f $f | grep -c 'user certificate'; done`, "1\n1\n"},
@@ -60,7 +60,7 @@ var fileUses = map[string][2]string{
 	"catalogExportCommand": {`muster catalog export own >/dev/null; muster catalog export >f.yaml; for f in own f.yaml; do muster catalog diff -f $f >/dev/null && echo same; done`, "same\nsame\n"},
 	"catalogGetCommand":    {`muster catalog get template mine >f.yaml; muster catalog diff -f f.yaml >/dev/null && echo same`, "same\n"},
 	"tenantExportCommand":  {`muster tenant export -o f.yaml >/dev/null; muster tenant export | cmp - f.yaml; stat -c %a f.yaml; muster tenant import f.yaml --dry-run >/dev/null && echo read`, "600\nread\n"},
-	"backup": {`muster backup b.tar.gz >/dev/null; muster backup - >c.tar.gz; stat -c %a b.tar.gz; tar -tzf c.tar.gz >/dev/null
+	"takeBackup": {`muster backup b.tar.gz >/dev/null; muster backup - >c.tar.gz; stat -c %a b.tar.gz; tar -tzf c.tar.gz >/dev/null
 		for f in b.tar.gz c.tar.gz; do muster restore --check $f >/dev/null && echo whole; done`, "600\nwhole\nwhole\n"},
 	"sendResource": {`page /admin/resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
 	"get-resources-by-resource-versions-by-version-content": {`api /resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
@@ -148,7 +148,7 @@ func handsOut(t *testing.T, dir string) (names []string) {
 					found = strings.Contains(strings.ToLower(n.Value), "content-disposition")
 				case *ast.SelectorExpr:
 					x, is := n.X.(*ast.Ident)
-					found = is && x.Name == "c" && n.Sel.Name == "bytes"
+					found = is && x.Name == "c" && n.Sel.Name == "Bytes"
 				}
 				if found {
 					names = append(names, fn.Name.Name)
