@@ -29,7 +29,7 @@ type amendForm struct {
 }
 
 func (f *amendForm) title(kind, name string) string {
-	return (&clusterForm{catalog: f.catalog}).title(kind, name)
+	return titlesOf(f.catalog)(kind, name)
 }
 
 func (f *amendForm) complain(message, hint string) {

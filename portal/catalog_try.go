@@ -222,5 +222,5 @@ func (e *catalogEditor) sizes(t *catalogpage.Try) (out []int) {
 
 // titled is what people call an entry.
 func (e *catalogEditor) titled(kind, name string) string {
-	return (&clusterForm{catalog: e.catalog}).title(kind, name)
+	return titlesOf(e.catalog)(kind, name)
 }

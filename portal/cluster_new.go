@@ -443,28 +443,32 @@ func fieldOf(e *app.Error) string {
 	return reasons[e.Reason]
 }
 
-// title is what people call a catalog entry, its name where it is not known.
-func (n *clusterForm) title(kind, name string) string {
-	switch kind {
-	case "provider":
-		if e := n.catalog.Providers[name]; e != nil {
-			return e.Title()
+// titlesOf tells what people call entries of a catalog: their names where they are not known.
+func titlesOf(c *app.Catalog) func(kind, name string) string {
+	return func(kind, name string) string {
+		switch kind {
+		case "provider":
+			if e := c.Providers[name]; e != nil {
+				return e.Title()
+			}
+		case "hardware":
+			if e := c.Hardware[name]; e != nil {
+				return e.Title()
+			}
+		case "image":
+			if e := c.Images[name]; e != nil {
+				return e.Title()
+			}
+		case "service":
+			if e := c.Services[name]; e != nil {
+				return e.Title()
+			}
 		}
-	case "hardware":
-		if e := n.catalog.Hardware[name]; e != nil {
-			return e.Title()
-		}
-	case "image":
-		if e := n.catalog.Images[name]; e != nil {
-			return e.Title()
-		}
-	case "service":
-		if e := n.catalog.Services[name]; e != nil {
-			return e.Title()
-		}
+		return name
 	}
-	return name
 }
+
+func (n *clusterForm) title(kind, name string) string { return titlesOf(n.catalog)(kind, name) }
 
 func (n *clusterForm) description(service string) string {
 	if e := n.catalog.Services[service]; e != nil {

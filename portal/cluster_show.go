@@ -89,7 +89,7 @@ func (p *Portal) readClusterSince(ctx context.Context, a app.Actor, id string, s
 	if err != nil {
 		return c, err
 	}
-	c.Services = clusterpage.NewServiceLines(c.View, catalog, (&clusterForm{catalog: catalog}).title)
+	c.Services = clusterpage.NewServiceLines(c.View, catalog, titlesOf(catalog))
 	op := c.Operation()
 	if op == nil {
 		return c, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"muster/app"
-	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 )
 
@@ -120,7 +119,7 @@ func (p *Portal) showError(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Header.Get("Accept") == "text/event-stream" || r.Header.Get("Muster-Part") != "":
 		http.Error(w, words.Message, a.status)
 	case r.Header.Get("HX-Request") != "":
-		p.render(w, r, a.status, clusterpage.PreviewPart(clusterpage.Create{Notice: words.Message}))
+		p.render(w, r, a.status, p.notice(words.Message))
 	default:
 		p.render(w, r, a.status, page.ProblemPage(p.frame(r, a.title), words))
 	}

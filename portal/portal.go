@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/httprate"
@@ -17,6 +18,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
+	clusterpage "muster/portal/cluster"
 )
 
 // Muster is what the portal asks for. Every method may be called from several goroutines; errors are *app.Error where
@@ -172,6 +174,8 @@ type Portal struct {
 	tracer        app.Tracer
 	handler       http.Handler
 	served        http.Handler // handler, or what a test sees of it
+	// notice shows an error in the place of the part of a page that was asked for.
+	notice func(message string) templ.Component
 
 	closing chan struct{}
 	once    sync.Once
@@ -184,11 +188,14 @@ func New(c Config) *Portal {
 	if c.Muster == nil {
 		panic("portal: Config.Muster is not set")
 	}
-	p := &Portal{
-		muster: c.Muster, log: c.Logger, version: c.Version, note: c.SandboxNote, ca: c.CAFingerprint, secure: c.Secure, now: c.Now,
-		url: strings.TrimRight(c.URL, "/"), proxies: c.Proxies, elsewhere: c.Providers, keys: c.Keys, chat: c.Chat, texts: c.Texts, rules: c.Rules, attend: attendEvery,
-		closing: make(chan struct{}), streams: newStreams(), meter: app.MeterOf(c.Meter), tracer: c.Tracer,
-		limiter: newLimiter(c.APIRate), perMinute: c.APIRate, changing: newTurns(),
+	p := &Portal{}
+	p.muster, p.log, p.version, p.note, p.ca, p.secure, p.now = c.Muster, c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
+	p.url, p.proxies, p.elsewhere, p.keys, p.chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
+	p.texts, p.rules = c.Texts, c.Rules
+	p.attend, p.closing, p.streams, p.meter, p.tracer = attendEvery, make(chan struct{}), newStreams(), app.MeterOf(c.Meter), c.Tracer
+	p.limiter, p.perMinute, p.changing = newLimiter(c.APIRate), c.APIRate, newTurns()
+	p.notice = func(message string) templ.Component {
+		return clusterpage.PreviewPart(clusterpage.Create{Notice: message})
 	}
 	p.security.contact, p.security.policy = c.SecurityContact, c.SecurityPolicy
 	if p.log == nil {

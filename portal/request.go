@@ -153,7 +153,7 @@ func (p *Portal) requestPage(ctx context.Context, a app.Actor, id int64, form po
 	if err != nil {
 		return s, err
 	}
-	return policypage.NewRequestShow(q, a, form, p.now(), (&clusterForm{catalog: c}).title), nil
+	return policypage.NewRequestShow(q, a, form, p.now(), titlesOf(c)), nil
 }
 
 func (p *Portal) requestLive(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error) {
