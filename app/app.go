@@ -25,7 +25,7 @@ type Deps struct {
 	Planner   Planner
 	Keys      Keys
 	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
-	// catalogOf.
+	// CatalogOf in app/catalog.
 	Catalog func() *Catalog
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool

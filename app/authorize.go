@@ -59,7 +59,7 @@ type proof string
 const (
 	proofNever  proof = "never"
 	proofAlways proof = "always"
-	proofPartly proof = "partly" // where it comes to that: the use case asks with mustProve
+	proofPartly proof = "partly" // where it comes to that: the use case asks with MustProve
 )
 
 // PermissionTable is the one authorisation table. Each exported method of App that takes an Actor has its line, under its own
@@ -442,7 +442,7 @@ func (a Actor) MayChange(useCase string, c Cluster) error {
 	return a.proven(useCase)
 }
 
-// within is mayChange without the proof, for a cluster that the actor may see.
+// within is MayChange without the proof, for a cluster that the actor may see.
 func (a Actor) within(useCase string, c Cluster) error {
 	r, err := a.Reach(useCase)
 	if err != nil {

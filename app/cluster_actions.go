@@ -22,7 +22,7 @@ func (a Actions) Whole() Actions {
 
 // Of leaves out what an actor may not do.
 func (a Actions) Of(actor Actor, c Cluster) Actions {
-	if c.Pool > 0 && actor.Via != ViaServer { // see mayChange
+	if c.Pool > 0 && actor.Via != ViaServer { // see MayChange
 		return Actions{}.Whole()
 	}
 	for _, list := range []*[]OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {

@@ -1,4 +1,4 @@
-// Package bot is the chat face without any chat: it reads what people say, calls app's use cases in their name, and gives
-// answers and cards as values. It never speaks to a chat itself: those clients live in bot/<chat>. What goes wrong is part
-// of the answer, in the words of the *app.Error that app gave; the rest is logged and told as an internal error.
+// Package bot is the chat face without a chat: it reads what people write, calls use cases in their name, and returns
+// answers and cards as values. It never talks to a chat service; those clients are in bot/<chat>. An *app.Error becomes
+// part of the answer; any other error is logged and shown as an internal error.
 package bot

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -14,6 +15,9 @@ import (
 
 // docsIndex is the page from which all others of docs are reached.
 const docsIndex = "docs/README.md"
+
+// architecture is the page that shows the structure of the code.
+const architecture = "docs/architecture.md"
 
 var (
 	linkInText    = regexp.MustCompile(`\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)`)
@@ -228,5 +232,82 @@ func TestPagesNamedInPassingExist(t *testing.T) {
 	}
 	if seen < 50 || sections < 3 {
 		t.Errorf("only %d pages and %d sections were found", seen, sections)
+	}
+}
+
+var (
+	// A file or folder of this module that a page names in backticks, and the names that may follow in parentheses: `app/cluster/create.go` (`weigh`).
+	pathInCode  = regexp.MustCompile("`((?:" + strings.Join(slices.Sorted(maps.Keys(top)), "|") + ")/[A-Za-z0-9_./-]*[A-Za-z0-9_/-])`(?:\\s+\\(((?:`[^`]+`(?:,\\s+)?)+)\\))?")
+	placeOfName = regexp.MustCompile("`(?:[a-z]+\\.)?([A-Z][A-Za-z]+)`\\s+in\\s+`([a-z][A-Za-z0-9_./-]*\\.go)`")
+	nameInCode  = regexp.MustCompile("`(?:[A-Za-z]+\\.)?([A-Za-z_]+)`")
+	pathInFence = regexp.MustCompile(`\bapp/[a-z/]+|\b(?:bot|jobs|portal|solver|cmd/muster)/[a-z/]+`)
+)
+
+// What pages name in backticks is there: folders, files, and what a file is said to hold. Pages that show the structure of the code hold to it
+// in their diagrams, too.
+func TestPathsInPagesExist(t *testing.T) {
+	seen, held := 0, 0
+	for p := range pages(t) {
+		b, err := os.ReadFile(filepath.Join(root, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fenced bool
+		lines := strings.Split(string(b), "\n")
+		for i, line := range lines {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				fenced = !fenced
+			} else if fenced {
+				for _, name := range pathInFence.FindAllString(line, -1) {
+					if _, err := os.Stat(filepath.Join(root, name)); err != nil && (p == "README.md" || p == architecture) {
+						t.Errorf("%s:%d: there is no %s", p, i+1, name)
+					}
+				}
+				lines[i] = ""
+			}
+		}
+		text := strings.Join(lines, "\n")
+		for _, at := range pathInCode.FindAllStringSubmatchIndex(text, -1) {
+			seen++
+			line, file := strings.Count(text[:at[0]], "\n")+1, text[at[2]:at[3]]
+			if strings.HasPrefix(file, "bin/") { // there only once it is built
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				t.Errorf("%s:%d: there is no %s", p, line, file)
+			} else if at[4] >= 0 && path.Ext(file) == ".go" {
+				source, err := os.ReadFile(filepath.Join(root, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range nameInCode.FindAllStringSubmatch(text[at[4]:at[5]], -1) {
+					held++
+					if !regexp.MustCompile(`\b` + name[1] + `\b`).Match(source) {
+						t.Errorf("%s:%d: there is no %s in %s", p, line, name[1], file)
+					}
+				}
+			}
+		}
+		for _, m := range placeOfName.FindAllStringSubmatch(text, -1) {
+			if source, err := os.ReadFile(filepath.Join(root, m[2])); err != nil || !regexp.MustCompile(`\b`+m[1]+`\b`).Match(source) {
+				t.Errorf("%s: there is no %s in %s", p, m[1], m[2])
+			}
+		}
+	}
+	if seen < 100 || held < 20 {
+		t.Errorf("only %d paths and %d names in them were found", seen, held)
+	}
+}
+
+// Each domain has its row in the page about the structure.
+func TestArchitectureNamesEveryDomain(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, architecture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range domains {
+		if !strings.Contains(string(b), "| `"+d+"` |") {
+			t.Errorf("%s has no row for %s", architecture, d)
+		}
 	}
 }

@@ -1,8 +1,8 @@
-// Package providers is the family of clouds: its list of members, the check of an account's settings, and one wrapper
-// that gives every member the same time-outs, the same error codes and the same guard around machines that are not ours.
+// Package providers is the family of clouds: the list of its members, the check of an account's settings, and one
+// wrapper that adds timeouts, error codes and the guard around machines that aren't Muster's to every member.
 //
-// A member lives in a folder of its own, leans on app alone, and stays thin: it returns what the cloud said. See
-// README.md for how to add one.
+// A member is a package below this one, uses app alone, and stays thin: it returns what the cloud said. README.md says
+// how to add one.
 //
-// Every error that comes out of a provider opened here carries an *app.Error.
+// Every error of a provider that was opened here carries an *app.Error.
 package providers

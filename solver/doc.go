@@ -1,5 +1,5 @@
 // Package solver decides where things go: which services on how many machines of which hardware and image. It takes a
-// catalog and a request and gives a layout, or says why there is none. It reads no clock and keeps nothing, so the same
+// catalog and a request and returns a layout, or says why there is none. It reads no clock and keeps nothing, so the same
 // question gets the same answer; a context may end the work early. Its errors are those that app.Solver states.
 //
 // # What a layout is
@@ -71,7 +71,7 @@
 // # What is elsewhere
 //
 // Package explain finds the smallest conflict of a request without a layout and what would make one possible; package
-// change finds how a standing cluster becomes another one. Both ask the solver, which knows neither. What all three read
+// change finds how a running cluster becomes another one. Both use the solver, which knows neither. What all three read
 // out of requests alike is in internal/request, and the words that they share are in internal/humanize.
 //
 // # Limits
@@ -82,5 +82,5 @@
 // services are asked for on hardly as many nodes as they need at all, and where the cheapest packing of many services
 // with needs into many types is off what fractions of nodes would cost, or where ratios or limits bind among a hundred
 // entangled services. Callers should set a deadline, which is heeded within milliseconds; the cheapest layout known by
-// then is given, with how far it may be off. Memory is a few megabytes.
+// then is returned, with how far it may be off. Memory is a few megabytes.
 package solver

@@ -27,6 +27,18 @@ import (
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
 	app.Store
+	app.BuildStore
+	app.HealthStore
+	app.NodeReportStore
+	app.OrphanStore
+	app.PoolStore
+	app.ProvisionerStore
+	app.ReceiptStore
+	app.RequestStore
+	app.ScheduleStore
+	app.SecretStore
+	app.TenantStore
+	app.TopUpStore
 	build.Store
 	catalog.Store
 	chat.Store
@@ -132,7 +144,7 @@ type Deps struct {
 	Planner   app.Planner
 	Keys      app.Keys
 	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
-	// catalogOf.
+	// CatalogOf in app/catalog.
 	Catalog func() *app.Catalog
 	// Reader understands what tenants lay over it; nil: they cannot.
 	Reader catalog.CatalogReader

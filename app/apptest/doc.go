@@ -1,3 +1,3 @@
-// Package apptest helps to test against app's contracts: the suite that every store passes, a clock that stands still
-// until it is moved, and small plans to try things on.
+// Package apptest has what tests of app's contracts share: the suites that every store and every coordinator passes, a
+// clock that only the test moves, a PostgreSQL server, and small plans.
 package apptest

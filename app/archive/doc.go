@@ -1,5 +1,5 @@
-// Package archive reads archives of strangers, so that they can be unpacked without harm: tar, tar.gz and zip. Every entry is looked at:
-// names that lead out, links that do, devices, and what is too large or too many when it is unpacked are refused with
-// EInvalid or ETooLarge, which say which entry it was. Nothing is written to disk. What is safe is written anew, as a plain tar that no
-// program reads otherwise than this one does.
+// Package archive reads tar, tar.gz and zip archives from people who aren't trusted, so that they can be unpacked
+// safely. It checks every entry and refuses paths and links that lead outside, devices, and archives that are too large
+// or have too many entries, with EInvalid or ETooLarge and the name of the entry. It writes nothing to disk. What
+// passes is rewritten as a plain tar that every program reads in the same way.
 package archive

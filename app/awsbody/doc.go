@@ -1,4 +1,5 @@
-// Package awsbody stands between AWS's SDK and net/http, for everybody who speaks to AWS. The SDK's request bodies are io.WriterTo, and it closes them when the answer
-// begins: from then on that method fails, and net/http, which still looks for the body's end, would cut the connection in the middle of the answer. Behind this package,
-// bodies are plain readers, whose end after closing is just that.
+// Package awsbody makes the request bodies of AWS's SDK safe for net/http. The SDK's bodies are io.WriterTo and are
+// closed when the response begins: from then on WriteTo fails, and net/http, which still looks for the end of the body,
+// would cut the connection in the middle of the response. This package wraps them as plain readers, which just end when
+// they are closed.
 package awsbody

@@ -1,20 +1,43 @@
 package build
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
-	"muster/app/identity"
 	"muster/app/operation"
 	"muster/app/webhook"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
-	identity.AuditStore
-	app.BuildStore
-	app.RequestStore
+	// Of what others keep.
+	Build(ctx context.Context, tenant string, id int64) (app.Build, error)
+	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]app.BuildTaken, error)
+	BuildDelivery(ctx context.Context, tenant string, hook string, id int64) (d app.BuildTaken, uniq string, err error)
+	BuildHook(ctx context.Context, tenant string, name string) (app.BuildHook, error)
+	BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error)
+	BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error)
+	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
+	Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error)
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
+	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error)
+	EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error
+	MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
+	MoveRequest(ctx context.Context, m app.RequestMove) (app.Request, error)
+	NoteBuildRefused(ctx context.Context, id string, why string, now time.Time) error
+	NoteBuildTaken(ctx context.Context, d app.BuildTaken) error
+	NoteDeed(ctx context.Context, d app.Deed) error
+	Request(ctx context.Context, tenant string, id int64) (app.Request, error)
+	SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error)
+	TakeBuild(ctx context.Context, o app.BuildOrder) (app.BuildDone, error)
+	User(ctx context.Context, tenant string, name string) (app.User, error)
+	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // Service takes what build systems send, and creates clusters for builds.

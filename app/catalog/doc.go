@@ -1,3 +1,3 @@
-// Package catalog knows the entries of the catalog, of the installation and of tenants, with their versions and prices.
-// It uses no other domain.
+// Package catalog manages the catalog: the installation's entries with those of a tenant over them, their versions,
+// changes and prices. It also decides which tenants may run machines on Muster's own hosts. It uses no other domain.
 package catalog

@@ -1,15 +1,19 @@
 package catalog
 
-import "muster/app"
+import (
+	"context"
+	"muster/app"
+)
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	CatalogStore
-	app.OrphanStore
 	OwnCatalogStore
-	app.SecretStore
-	app.TenantStore
+
+	// Of what others keep.
+	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
+	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
+	TenantNames(ctx context.Context) ([]string, error)
 }
 
 // Service knows the entries of the catalog, of the installation and of tenants, with their versions and prices.

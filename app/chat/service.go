@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/secret"
@@ -8,14 +9,18 @@ import (
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	ChatFaceStore
-	ChatReviewStore
 	ChatStore
-	ChatWorkspaceStore
-	identity.IdentityStore
-	app.RequestStore
-	app.TenantStore
+
+	// Of what others keep.
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	Identity(ctx context.Context, kind string, external string) (identity.Identity, app.User, error)
+	Logs(ctx context.Context, tenant string, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	Request(ctx context.Context, tenant string, id int64) (app.Request, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	Tenant(ctx context.Context, name string) (app.Tenant, error)
+	Unfinished(ctx context.Context, tenant string, operation int64) (app.Unfinished, error)
+	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
 }
 
 // Service serves chat workspaces and their channels.

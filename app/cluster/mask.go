@@ -7,7 +7,7 @@ import (
 	"muster/app/secret"
 )
 
-// maskBy is maskFor a cluster that is named in something the actor may read, whether or not the cluster itself is shown. Nil where it is gone.
+// maskBy is MaskFor a cluster that is named in something the actor may read, whether or not the cluster itself is shown. Nil where it is gone.
 func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (*secret.Redactor, error) {
 	c, err := a.FindCluster(ctx, actor, cluster)
 	if app.CodeOf(err) == app.ENotFound {

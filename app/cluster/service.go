@@ -1,34 +1,54 @@
 package cluster
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/catalog"
-	"muster/app/identity"
 	"muster/app/policy"
 	"muster/app/resource"
 	"muster/app/secret"
-	"muster/app/webhook"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
-	identity.AuditStore
-	app.BuildStore
-	app.HealthStore
 	HomeStore
-	webhook.HookStore
 	IdempotencyStore
 	LifeStore
 	OperationHookStore
-	policy.PaceStore
-	policy.PolicyStore
-	app.PoolStore
-	app.ProvisionerStore
-	app.RequestStore
 	RetentionStore
 	SharingStore
-	app.TopUpStore
+
+	// Of what others keep.
+	Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error)
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	ClusterHealth(ctx context.Context, tenant string, cluster string) (*app.ClusterHealth, error)
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (app.ClusterSecrets, error)
+	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
+	CreateCluster(ctx context.Context, n app.NewCluster) (app.Operation, error)
+	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
+	Events(ctx context.Context, tenant string, cluster string, after int64, limit int) ([]app.Event, error)
+	Hooks(ctx context.Context, tenant string) ([]app.Hook, error)
+	KeepRequest(ctx context.Context, n app.NewRequest) (app.Request, error)
+	LeftBy(ctx context.Context, tenant string, cluster string, operation int64) (app.ClusterChange, error)
+	Logs(ctx context.Context, tenant string, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	NextClusterNumber(ctx context.Context) (int64, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	NoteDeed(ctx context.Context, d app.Deed) error
+	NoticesFor(ctx context.Context, tenant string, r *app.NoticeReader, before int64, limit int) ([]app.Notice, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error)
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error)
+	Provisioners(ctx context.Context) ([]app.Provisioner, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	SubmitOperation(ctx context.Context, n app.NewOperation) (app.Operation, error)
+	TopUpOf(ctx context.Context, tenant string, cluster string) (*app.TopUp, error)
+	Unfinished(ctx context.Context, tenant string, operation int64) (app.Unfinished, error)
+	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // Service creates, previews, shows and compares clusters.

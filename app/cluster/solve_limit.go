@@ -30,7 +30,7 @@ type tenantTurns struct {
 	users int // at work and waiting
 }
 
-// Enter waits for a turn, for at most solveTime, and returns the function that ends it. ERateLimit, reason busy, if too many requests of the tenant
+// Enter waits for a turn, for at most SolveTime, and returns the function that ends it. ERateLimit, reason busy, if too many requests of the tenant
 // are waiting already, or if no turn came in time.
 func (s *solving) Enter(ctx context.Context, tenant string) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, SolveTime)

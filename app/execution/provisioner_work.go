@@ -114,7 +114,7 @@ func (g *granted) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) 
 	return g.app.Log(ctx, w, lines)
 }
 
-// awaitTime is how long AwaitWork waits at most, lookEvery how often it looks although nobody woke it: what is queued may have
+// awaitTime is how long AwaitWork waits at most, LookEvery how often it looks although nobody woke it: what is queued may have
 // grown old, or another server may have queued it.
 const (
 	awaitTime = 20 * time.Second

@@ -1,25 +1,51 @@
 package execution
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/resource"
 	"muster/app/secret"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	FactStore
-	app.HealthStore
-	app.NodeReportStore
-	app.ProvisionerStore
 	QuestionStore
-	resource.ResourceStore
-	app.SecretStore
 	WaitingStore
+
+	// Of what others keep.
+	AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error
+	CheckHealth(ctx context.Context, r app.CheckRequest) error
+	ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error)
+	ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error)
+	ClusterHealth(ctx context.Context, tenant string, cluster string) (*app.ClusterHealth, error)
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (app.ClusterSecrets, error)
+	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
+	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (app.Definition, error)
+	EndRound(ctx context.Context, o app.RoundOutcome) error
+	ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error)
+	FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error)
+	HealthDue(ctx context.Context, now time.Time) (app.HealthDue, error)
+	HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error)
+	HoldBlobs(ctx context.Context, tenant string, provisioner string, hashes []string, at time.Time) error
+	Installation(ctx context.Context) (string, error)
+	Logs(ctx context.Context, tenant string, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]app.NodeReport, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	NoteRepair(ctx context.Context, n app.RepairNote) error
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
+	Provisioners(ctx context.Context) ([]app.Provisioner, error)
+	RepairsDue(ctx context.Context, now time.Time, limit int) ([]app.RepairDue, error)
+	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	ToMake(ctx context.Context, tenant string, operation int64) (kinds []app.NodeKind, standing int, err error)
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
+	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
 }
 
 // Service hands out steps to workers and takes their reports, and tells why something waits.

@@ -1,3 +1,4 @@
-// Package fleet knows provisioners, shares the work between them, and finds machines that nothing accounts for.
-// It uses app/catalog, app/cluster, app/execution, app/identity, app/operation and app/secret.
+// Package fleet manages what clusters run on: provisioners and how work is balanced between them, providers and their
+// accounts, orphaned machines, and the receipt of every machine that a cluster had. It uses app/catalog, app/cluster,
+// app/execution, app/identity, app/operation and app/secret.
 package fleet

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"muster/app"
 	"muster/app/catalog"
@@ -13,12 +14,34 @@ import (
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
-	app.HealthStore
-	app.OrphanStore
-	app.ProvisionerStore
-	app.ReceiptStore
-	app.TenantStore
+	// Of what others keep.
+	Accounts(ctx context.Context) ([]app.Account, error)
+	AddProvisioner(ctx context.Context, p app.Provisioner) error
+	BusyProvisioners(ctx context.Context) ([]app.Provisioner, error)
+	CreateProvisionerToken(ctx context.Context, t app.ProvisionerToken, hash []byte) error
+	DecideOrphan(ctx context.Context, tenant string, id string, d app.OrphanDecision, who app.Actor, now time.Time) (app.Orphan, error)
+	DrainProvisioners(ctx context.Context, name string, who string, now time.Time) (int, error)
+	EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error
+	Installation(ctx context.Context) (string, error)
+	Load(ctx context.Context) (app.Load, error)
+	OrphanMode(ctx context.Context) (app.OrphanMode, error)
+	Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error)
+	Proof(ctx context.Context, tenant string, cluster string) (app.Proof, error)
+	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
+	ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error)
+	ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error)
+	Provisioners(ctx context.Context) ([]app.Provisioner, error)
+	ReleaseClaims(ctx context.Context, prefix string, now time.Time) (int, error)
+	Resources(ctx context.Context, tenant string, cluster string) ([]app.Resource, error)
+	RevokeProvisionerToken(ctx context.Context, name string, who string, now time.Time) error
+	RoundsSoon(ctx context.Context, before time.Time) ([]app.RoundDemand, error)
+	SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error
+	Share(ctx context.Context, version int64, shares []app.Share) (bool, error)
+	Tenant(ctx context.Context, name string) (app.Tenant, error)
+	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error)
+	WaitingByProvider(ctx context.Context) (map[string]int, error)
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
+	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
 // Service knows provisioners, shares the work between them, and finds machines that nothing accounts for.

@@ -1,5 +1,5 @@
-// Package googleauth puts Google's bearer tokens on HTTP requests. Google's own transport does the same, but brings gRPC, xDS and their
-// 10 MB of source with it; all that Muster asks of Google (Compute Engine, Cloud DNS, Cloud Storage, Cloud KMS) is plain REST.
-// Credentials themselves are found and renewed by cloud.google.com/go/auth, and its errors are what callers get: *auth.Error where no
-// token is issued.
+// Package googleauth adds Google's bearer tokens to HTTP requests. Google's own transport does the same, but brings
+// gRPC, xDS and 10 MB of their source with it; everything that Muster uses at Google (Compute Engine, Cloud DNS, Cloud
+// Storage, Cloud KMS) is plain REST. Credentials are found and renewed by cloud.google.com/go/auth, whose errors are
+// returned: *auth.Error if no token is issued.
 package googleauth

@@ -1,3 +1,3 @@
-// Package identity knows tenants, users, groups, tokens, sessions and how people sign in, and keeps the audit log.
-// It uses app/catalog.
+// Package identity manages tenants, users, groups, tokens, sessions and second factors, signs people in, and keeps the
+// audit log. It uses app/catalog.
 package identity

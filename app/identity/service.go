@@ -1,25 +1,34 @@
 package identity
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/catalog"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	AuditStore
-	DeviceStore
 	GroupStore
-	IdentityStore
-	app.ProvisionerStore
-	SecondFactorStore
-	SessionStore
 	SignInStore
-	SubjectStore
-	app.TenantStore
 	TokenStore
 	UserStore
+
+	// Of what others keep.
+	ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (app.Tenant, error)
+	CountUsers(ctx context.Context) (int, error)
+	CreateTenant(ctx context.Context, who app.Actor, t app.Tenant, admin *app.User) error
+	CreateUser(ctx context.Context, u app.User) error
+	DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error
+	ReplaceToken(ctx context.Context, who app.Actor, t app.Token, hash []byte) error
+	SetPassword(ctx context.Context, who app.Actor, name string, hash string, at time.Time) error
+	Tenant(ctx context.Context, name string) (app.Tenant, error)
+	TenantNames(ctx context.Context) ([]string, error)
+	Tenants(ctx context.Context) ([]app.Tenant, error)
+	UsedToken(ctx context.Context, t app.Token, at time.Time, from string) error
+	User(ctx context.Context, tenant string, name string) (app.User, error)
+	UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error)
 }
 
 // Service knows tenants, users, groups, tokens, sessions and how people sign in, and keeps the audit log.

@@ -25,11 +25,10 @@
 //	   ▼                    ▼                    ▼
 //	CANCELLED ◀──stuck── cancelling ◀────────────┘          cancelling ──done──▶ SUCCEEDED
 //
-// "Done" is that every step has succeeded, "stuck" that nothing of it is ready, queued, running or asked
-// and not every step has.
+// "Done" means that every step has succeeded; "stuck" that some have not, and none is ready, queued, running or asked.
 //
-// What always holds: a step is claimed only after all that it needs has succeeded; of a node's steps at most one is queued
-// or running; every claim of a step, and every time it is asked, has an attempt number of its own, and every claim of a node a greater epoch; the
-// counts of an operation are those of its steps. What each state waits for, and until when, say
-// StepWaitsFor and OperationWaitsFor.
+// What always holds: a step is claimed only after all that it needs has succeeded; of a node's steps at most one is
+// queued or running; every claim of a step, and every time it is asked, has its own attempt number, and every claim of a
+// node a higher epoch; the counts of an operation are those of its steps. StepWaitsFor and OperationWaitsFor say what
+// each state waits for, and until when.
 package ledger

@@ -89,7 +89,7 @@ func (a *Service) readyAmend(ctx context.Context, r app.Request) (app.NewOperati
 	if err != nil {
 		return app.NewOperation{}, err
 	}
-	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see isPlan
+	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see IsPlan
 	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
 		return app.NewOperation{}, clusterChanged("")
 	}

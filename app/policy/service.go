@@ -4,11 +4,9 @@ import "muster/app"
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	PaceStore
 	PolicyStore
 	QuotaStore
-	app.RequestStore
 }
 
 // Service decides what may be asked for: policies and quotas.

@@ -1,4 +1,5 @@
-// Package program is what programs of one's own have alike, of whatever family: how they are found in a directory, who may have written them, what they see of
-// Muster's environment, how lines go in and out and how all that they have started is ended (Process), and which of them are members of a family (Host). What the
-// lines say is the family's protocol. It uses app only.
+// Package program runs external programs that extend Muster, of any family: it finds them in a directory, checks who
+// may have written them, limits what they see of Muster's environment, exchanges lines with them, ends everything that
+// they started (Process), and lists those that are members of a family (Host). What the lines mean is up to the family.
+// It uses app only.
 package program

@@ -1,12 +1,18 @@
 package resource
 
-import "muster/app"
+import (
+	"context"
+	"muster/app"
+	"time"
+)
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	ResourceStore
-	app.SecretStore
+
+	// Of what others keep.
+	Installation(ctx context.Context) (string, error)
+	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 }
 
 // Service keeps the archives and files that automators use.

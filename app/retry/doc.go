@@ -1,3 +1,3 @@
-// Package retry sends HTTP requests with time-outs, and sends them again where the other side is busy or the connection breaks. It is for services
-// that Muster speaks to without an SDK, whose requests may arrive twice without harm.
+// Package retry sends HTTP requests with timeouts, and repeats them when the other side is busy or the connection
+// breaks. It is for services that Muster uses without an SDK, and for requests that are safe to send twice.
 package retry

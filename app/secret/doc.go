@@ -1,3 +1,3 @@
-// Package secret keeps values that are written and never shown, and hides them in what is shown.
-// It uses app/catalog.
+// Package secret keeps values that can be set but never read back, hands them to the step that needs them, and hides
+// them in everything that is shown. It uses app/catalog.
 package secret

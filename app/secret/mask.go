@@ -20,7 +20,7 @@ func (a *Service) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (
 	return a.MaskOf(ctx, c, actor.MayIn("ClusterConfig", c))
 }
 
-// MaskOf is maskFor a reader who may read the configuration, or may not.
+// MaskOf is MaskFor a reader who may read the configuration, or may not.
 func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*Redactor, error) {
 	state, err := a.Store.DefinitionState(ctx, c.Tenant, c.ID)
 	if err != nil {
@@ -181,7 +181,7 @@ func leavesOf(v any, into map[string]bool) {
 	}
 }
 
-// maskSteps, and those that follow, take values out of what a reader is given. Nothing that others may hold is changed.
+// MaskSteps, and those that follow, take values out of what a reader is given. Nothing that others may hold is changed.
 func MaskSteps(m *Redactor, steps []app.Step) []app.Step {
 	if m == nil {
 		return steps

@@ -1,14 +1,22 @@
 package secret
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/catalog"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
-	app.SecretStore
+	// Of what others keep.
+	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
+	Definitions(ctx context.Context, tenant string, cluster string) ([]app.Definition, error)
+	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
+	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
+	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
+	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
 }
 
 // Service keeps values that are written and never shown, and hides them in what is shown.

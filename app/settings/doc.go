@@ -1,3 +1,4 @@
-// Package settings exports and imports the settings of a tenant.
-// It uses app/build, app/catalog, app/cluster, app/identity, app/policy, app/pool, app/resource, app/secret and app/webhook.
+// Package settings exports and imports all settings of a tenant as one document. How the document is written as YAML is
+// up to app/file/tenantfile. It uses app/build, app/catalog, app/cluster, app/identity, app/policy, app/pool,
+// app/resource, app/secret and app/webhook.
 package settings

@@ -1,35 +1,61 @@
 package settings
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/build"
 	"muster/app/catalog"
-	"muster/app/cluster"
 	"muster/app/identity"
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/webhook"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
-	app.BuildStore
-	identity.GroupStore
-	webhook.HookStore
-	catalog.OwnCatalogStore
-	policy.PolicyStore
-	app.PoolStore
-	policy.QuotaStore
-	resource.ResourceStore
-	identity.SecondFactorStore
-	app.SecretStore
-	cluster.SharingStore
 	TenantSettingsStore
-	app.TenantStore
-	identity.UserStore
+
+	// Of what others keep.
+	AddUser(ctx context.Context, who app.Actor, u app.User) error
+	BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error)
+	ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (app.Pool, error)
+	ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (app.Tenant, error)
+	ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (app.User, error)
+	CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error)
+	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
+	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error
+	DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error
+	DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error
+	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
+	DeleteUser(ctx context.Context, who app.Actor, name string, transferTo string, at time.Time) error
+	Groups(ctx context.Context, tenant string) ([]identity.Group, error)
+	Hooks(ctx context.Context, tenant string) ([]app.Hook, error)
+	OwnCatalog(ctx context.Context, tenant string) ([]catalog.CatalogRevision, int64, error)
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error)
+	QuotaLimits(ctx context.Context, tenant string) ([]policy.Quota, error)
+	RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error
+	ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error)
+	ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error)
+	SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error)
+	SaveGroup(ctx context.Context, who app.Actor, c identity.GroupChange, at time.Time) (identity.Group, error)
+	SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h app.Hook, made bool, err error)
+	SaveOwnCatalog(ctx context.Context, who app.Actor, s catalog.OwnCatalogSave) (revision int64, err error)
+	SavePolicy(ctx context.Context, p policy.Policy, who app.Actor, now time.Time) (policy.Policy, error)
+	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
+	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
+	SetQuota(ctx context.Context, who app.Actor, q policy.Quota) error
+	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
+	SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error
+	Tenant(ctx context.Context, name string) (app.Tenant, error)
+	TimeZone(ctx context.Context, tenant string) (string, error)
+	User(ctx context.Context, tenant string, name string) (app.User, error)
+	Users(ctx context.Context, tenant string, f identity.UserFilter) (users []app.User, more bool, err error)
 }
 
 // Service exports and imports the settings of a tenant.

@@ -1,3 +1,3 @@
-// Package template knows parameters, macros and inventories: text with placeholders, and what fills them.
-// It uses no other domain.
+// Package template shows the parameters of templates, expands macros, and writes inventories: text with placeholders,
+// and the values that replace them. It uses no other domain.
 package template

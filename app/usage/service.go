@@ -1,18 +1,21 @@
 package usage
 
 import (
+	"context"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/operation"
-	"muster/app/policy"
+	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	CommitmentStore
-	policy.QuotaStore
 	UsageStore
+
+	// Of what others keep.
+	QuotaLines(ctx context.Context, tenant string, owner string, groups []string, now time.Time) ([]app.QuotaLine, error)
+	TellBudgets(ctx context.Context, now time.Time) (int, error)
 }
 
 // Service counts what is used and what it costs.

@@ -4,7 +4,6 @@ import "muster/app"
 
 // Store is what the service needs of the database.
 type Store interface {
-	app.Store
 	HookStore
 }
 

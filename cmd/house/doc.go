@@ -1,4 +1,5 @@
-// Package house sets up a Muster that nobody works in: a database, the use cases and the portal, with the people, rules and clusters of
-// a company in it, made by the use cases as those people would. Nothing runs by itself, no machine is ever made, and the clock is the
-// caller's. It serves what measures pages, what counts their queries, and what takes pictures of them.
+// Package house sets up a Muster for measuring and for pictures: a database, the use cases and the portal, with the
+// people, rules and clusters of a company in it, created by the use cases as those people would. Nothing runs by
+// itself, no machine is ever created, and the caller controls the clock. Benchmarks of pages, tests that count their
+// queries, and screenshots use it.
 package house

@@ -1,6 +1,6 @@
 // Package remote is a shell on one machine, over SSH. It is the only room that knows SSH.
 //
-// Dial opens one connection and Wait keeps trying until a new machine answers; both give a *Conn, which is an
+// Dial opens one connection and Wait keeps trying until a new machine answers; both return a *Conn, which is an
 // app.Shell. A Pool keeps connections between steps, so that a node is dialled once and not once per step. SetHosts
 // and Quote are the two things that every caller of a shell needs sooner or later.
 //
@@ -8,7 +8,7 @@
 // exactly that key; without, the key that it shows is kept in Conn.HostKey for the caller to pin. It uses no sftp
 // and no terminal: what the machine needs is sh, and the tools mkdir, mv, rm, chmod, head, wc, mktemp, grep and sleep.
 //
-// Under gives a shell that works under a claim: the node refuses it once it has seen a newer one, and a command that asks for
+// Under returns a shell that works under a claim: the node refuses it once it has seen a newer one, and a command that asks for
 // Once has its effect once, whatever is cut or killed; see claim.go, and "On the node" in docs/engine.md.
 //
 // Commands under a claim are carried out by a shell that stays on the machine, where it has bash and they need no sudo; see

@@ -1,7 +1,7 @@
-// Package apitest holds the REST API to its own description: every answer that a portal sends in a package's tests is checked against the
-// OpenAPI document that the same portal publishes. Watch it in TestMain of every package whose tests serve the API; a run in which an answer
-// differed from the description fails, whichever test asked for it.
+// Package apitest checks the REST API against its own description: every response in a package's tests is compared with
+// the OpenAPI document that the same portal publishes. Call Watch in TestMain of every package whose tests serve the
+// API. A run in which a response differs from the description fails, whichever test made the request.
 //
-// It is stricter than huma's own validation, which is lenient for the sake of people who write requests by hand: names are compared with
-// case, and null is only allowed where the description says so.
+// It is stricter than huma's own validation, which is lenient for people who write requests by hand: names are
+// case-sensitive, and null is only allowed where the description says so.
 package apitest

@@ -1,5 +1,5 @@
-// Package audit holds the pages that tell who did what: the audit log with its proof, and the secrets with who used
-// them. They use the shared parts of package page only.
+// Package audit holds the pages of the audit log with its verification, and of secrets with who used them. It uses
+// package page only.
 package audit
 
 //go:generate go run ../page/generate.go

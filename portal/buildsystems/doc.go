@@ -1,8 +1,9 @@
-// Package buildsystems is the list of the build systems whose deliveries Muster understands. A member is a package below this one; to be
-// known it stands on the list in buildsystems.go. What the family promises is app.BuildSystems in app/build.go, the suite that every member
-// passes is in buildsystemtest, and how to add one in README.md.
+// Package buildsystems is the list of build systems whose deliveries Muster understands. A member is a package below
+// this one and an entry in buildsystems.go. The contract is build.BuildSystems in app/build, the suite that every
+// member passes is in buildsystemtest, and README.md says how to add one.
 //
-// Nothing here does input or output or reads a clock: headers and body come as arguments. A member looks at signatures and words of one
-// system; limits, lengths, control characters and addresses are the same for all, and this package sees to them once. Errors are EUnauthorized
-// for what is not signed rightly, EInvalid with Field for what is not as the system sends it, ETooLarge and ENotFound.
+// Nothing here does input or output or reads a clock: headers and body are arguments. A member checks the signature and
+// reads the payload of one system; limits, lengths, control characters and addresses are the same for all and are
+// checked once, in this package. Errors are EUnauthorized for a wrong signature, EInvalid with Field for a payload that
+// isn't as the system sends it, ETooLarge and ENotFound.
 package buildsystems

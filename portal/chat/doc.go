@@ -1,4 +1,4 @@
-// Package chat holds the pages that connect chat to a tenant. They use the shared parts of package page only.
+// Package chat holds the pages that connect chat workspaces to a tenant. It uses package page only.
 package chat
 
 //go:generate go run ../page/generate.go

@@ -1,10 +1,10 @@
-// Package client speaks the REST API of a Muster server, in app's terms. Muster's own command line is made of it, and so can be whatever
-// else is written in Go and asks for clusters.
+// Package client calls the REST API of a Muster server with the types of app. Muster's own command line uses it, and so
+// can any Go program that creates clusters.
 //
-// Its errors are *app.Error with the code, the words and the hint of the server; a server that cannot be reached is app.ETransient, and
-// errors.Is finds context.Canceled in a call that was called off. What reads is asked again for some seconds where the server says that it
-// cannot for the moment. What changes something carries an idempotency key, so that it is done once also where its answer was lost and it
-// is sent again. Redirects are followed as net/http does.
+// Its errors are *app.Error with the code, message and hint of the server. A server that can't be reached is
+// app.ETransient, and errors.Is finds context.Canceled in a call that was cancelled. Reads are repeated for some
+// seconds while the server says that it is unavailable. Changes carry an idempotency key, so that a change whose
+// response was lost is sent again and happens once. Redirects are followed as net/http does.
 //
-// It keeps nothing on disk and reads no environment: where a server is, and by which token, is handed in.
+// It stores nothing on disk and reads no environment: the caller passes address and token.
 package client

@@ -1,5 +1,5 @@
-// Package fleet holds the pages of what Muster runs on: providers, provisioners, receipts of machines, orphaned
-// machines and the settings of the installation. Providers are entries of the catalog, hence their links to it.
+// Package fleet holds the pages of what Muster runs on: providers, provisioners, receipts, orphaned machines, and the
+// settings of the installation. It uses package catalog, since providers are catalog entries.
 package fleet
 
 //go:generate go run ../page/generate.go

@@ -1,5 +1,4 @@
-// Package health holds the pages of health checks, of a cluster's health and drift. They use the shared parts of
-// package page only.
+// Package health holds the pages of health checks, of a cluster's health, and of drift. It uses package page only.
 package health
 
 //go:generate go run ../page/generate.go

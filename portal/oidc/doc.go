@@ -1,8 +1,8 @@
-// Package oidc signs people in by OpenID Connect: it sends browsers to an identity provider, checks the answers that they bring
-// back, and says in Muster's words who came and what their groups open to them. It keeps nothing and decides nothing else; the
-// portal holds what must be remembered meanwhile, and app makes accounts of persons.
+// Package oidc signs people in with OpenID Connect: it sends browsers to an identity provider, checks the responses
+// that they bring back, and returns who signed in and what their groups allow. It keeps no state: the portal remembers
+// what is needed in between, and app/identity creates accounts.
 //
-// It speaks the code flow with PKCE (S256), state and nonce. Answers are taken from the provider that was asked alone: each has
-// an address of its own to come back to, and its issuer is checked wherever it is told. Errors are *app.Error, in words for the
-// person; what the provider said stands behind them, for the log.
+// It uses the code flow with PKCE (S256), state and nonce. A response is accepted only from the provider that was
+// asked: each provider has its own redirect address, and the issuer is checked wherever it appears. Errors are
+// *app.Error with a message for the person; what the provider said is wrapped, for the log.
 package oidc

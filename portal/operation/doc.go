@@ -1,5 +1,5 @@
-// Package operation holds the pages of operations: what changes a running cluster, with its preview (update, power,
-// roll back, cancel, delete, partial success), and the history. They show parts of a cluster's page (package cluster)
+// Package operation holds the pages of operations: what changes a running cluster, with its preview (update, sleep,
+// roll back, cancel, delete, partial success), and the history. It shows parts of a cluster's page (package cluster)
 // and plans (package plan).
 package operation
 

@@ -1,4 +1,4 @@
-// Package pool holds the pages of pools of ready clusters. They use the shared parts of package page only.
+// Package pool holds the pages of pools of machines that are ready. It uses package page only.
 package pool
 
 //go:generate go run ../page/generate.go

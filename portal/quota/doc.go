@@ -1,5 +1,4 @@
-// Package quota holds the pages of quotas, usage and costs, with their bars and charts. They use the shared parts of
-// package page only.
+// Package quota holds the pages of quotas, usage and costs, with their bars and charts. It uses package page only.
 package quota
 
 //go:generate go run ../page/generate.go

@@ -1,5 +1,4 @@
-// Package resource holds the pages of archives and files for automators. They use the shared parts of package page
-// only.
+// Package resource holds the pages of archives and files for automators. It uses package page only.
 package resource
 
 //go:generate go run ../page/generate.go

@@ -1,3 +1,3 @@
-// Package static holds what browsers fetch besides pages: the style sheet, the scripts and the icon. All of it is in
-// the binary, and each file's address carries a hash of its content, so browsers may keep it for ever.
+// Package static holds the style sheets, scripts and icon that browsers fetch besides pages. They are embedded in the
+// binary. The address of each file has a hash of its content, so browsers may cache it forever.
 package static

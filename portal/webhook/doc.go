@@ -1,5 +1,4 @@
-// Package webhook holds the pages of webhooks and their deliveries, and of notices. They use the shared parts of
-// package page only.
+// Package webhook holds the pages of webhooks with their deliveries, and of notices. It uses package page only.
 package webhook
 
 //go:generate go run ../page/generate.go

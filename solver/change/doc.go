@@ -1,8 +1,9 @@
-// Package change finds how a standing cluster becomes the one that is wanted, with as few machines touched as can be. It
-// reads the template for itself (model.go), since what stands may use types and company that a new layout would not.
+// Package change finds how a running cluster becomes the requested one with as few changes to machines as possible. It
+// reads the template by itself (model.go), since a running cluster may use types and combinations that a new layout
+// would not.
 //
-// Nodes that differ in nothing but their names make a class. What may become of one is a fate (options.go), and how many
-// nodes of each class meet which fate is a program in whole numbers (choose.go, whole.go). Where nodes can become more than
-// is looked through one by one, new nodes are found by the solver (grow.go). What was decided is put on nodes by name
-// (apply.go), with reasons (why.go), or refused with what stands in the way (refuse.go).
+// Nodes that differ only in their names form a class. What a node can become is a fate (options.go), and how many nodes
+// of each class meet which fate is an integer program (choose.go, whole.go). Where there are too many options to try
+// one by one, the solver finds the new nodes (grow.go). The result is applied to nodes by name (apply.go), with reasons
+// (why.go), or refused with what prevents it (refuse.go).
 package change

@@ -1,5 +1,5 @@
-// Package solvertest makes problems for solvers: catalogs with one template, t, of services s000, s001 and so on, as large
-// and as entangled as is asked for. The same call gives the same catalog; small random problems depend on their source
-// alone, and BruteForce answers them without any solver's help. Check is a witness of what layouts keep. Tests, benchmarks
-// and the table of `make bench` share it.
+// Package solvertest creates problems for solvers: catalogs with one template, t, of services s000, s001 and so on, as
+// large and as entangled as requested. The same call returns the same catalog; small random problems depend on their
+// source only, and BruteForce solves them without a solver. Check verifies a layout independently. Tests, benchmarks
+// and the table of `make bench` use it.
 package solvertest

@@ -1,3 +1,3 @@
-// Package spec reads and writes what to ask for to get a cluster, as a file for people. It asks nobody and does no input or output. Errors
-// are *app.Error, EInvalid or ETooLarge, and name the line.
+// Package spec reads and writes the request for a cluster as a YAML file for people. It uses app/cluster and
+// app/file/yamlfile and does no input or output. Errors are *app.Error with EInvalid or ETooLarge, and name the line.
 package spec

@@ -1,4 +1,5 @@
-// Package tenantfile reads and writes the file that a tenant's settings are kept in: one YAML document, documented in
-// docs/tenant-settings.md. It is pure, and never fails: what is wrong with a text are problems, all of them, each with its line and column.
-// What is not known is wrong, so that a file of a newer Muster is never half understood.
+// Package tenantfile reads and writes the settings of a tenant as one YAML document, documented in
+// docs/tenant-settings.md. It uses app/settings and app/file/yamlfile and does no input or output. Instead of an error
+// it returns all problems at once, each with line and column. Unknown fields are problems, so that a file of a newer
+// Muster is never half understood.
 package tenantfile

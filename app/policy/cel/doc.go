@@ -1,7 +1,7 @@
-// Package cel understands the CEL in policies: it compiles and checks expressions, and evaluates them on the facts of a
-// request. It keeps no policies and decides nothing by itself; app.Decide has the rule by which they come together.
+// Package cel evaluates the CEL in policies and in rules of build hooks: it compiles and checks expressions and runs
+// them on the facts of a request. It keeps no policies; how their results are combined is decided by policy.Decide.
 //
-// Errors of Check are EInvalid, with the field, and line and column in the message. Those of Judge say that nobody can tell
-// whether a policy applies: what was asked for is then refused. Both are bounded: in the length and depth of expressions,
-// in the cost of an evaluation, and in its time.
+// Errors of Check are EInvalid with the field, and the message has line and column. Errors of Judge mean that it is
+// unknown whether a policy applies, and the request is refused. Both are bounded: in the length and depth of
+// expressions, and in the cost and time of an evaluation.
 package cel

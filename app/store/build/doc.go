@@ -1,3 +1,3 @@
-// Package build keeps hooks of build systems, their builds and what they are told. It uses cluster to see who may read one; package operation
-// claims and wakes builds in the transactions that move them.
+// Package build keeps build hooks, builds, their deliveries and callbacks. It uses package cluster to see who may read
+// a build. Package operation claims and wakes builds in its own transactions.
 package build

@@ -1,3 +1,3 @@
-// Package catalog keeps the catalogs of tenants and their versions. Whoever creates a cluster asks it, in the same transaction,
-// whether a provider is still the same.
+// Package catalog keeps the catalogs of tenants, and the versions of all entries. A create checks here, in its own
+// transaction, that its provider hasn't changed.
 package catalog

@@ -1,2 +1,3 @@
-// Package chat keeps workspaces, channels and links of chats, and what they are still to be told. It uses identity for accounts.
+// Package chat keeps chat workspaces, channels, linked people, cards, and messages that are still to be sent. It uses
+// package identity for accounts.
 package chat

@@ -1,3 +1,4 @@
-// Package cluster keeps clusters as they are read: with their nodes, operations, steps, leases, shares and costs. What changes a cluster
-// by an operation is package operation's; it uses the row functions here, as health and build do.
+// Package cluster reads clusters with their nodes, operations, steps, leases, shares and costs, and writes what changes
+// without an operation. It uses packages identity and policy; packages health, build and operation use its functions on
+// rows.
 package cluster

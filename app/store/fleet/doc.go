@@ -1,3 +1,3 @@
-// Package fleet keeps provisioners and their shares, the machines of accounts that nobody knows, and what is gauged. It uses operation,
-// whose pools a machine that was found may belong to.
+// Package fleet keeps provisioners with their shares and tokens, orphaned machines, and the figures for metrics. It
+// uses package operation, since a machine that was found may belong to a pool.
 package fleet

@@ -1,3 +1,3 @@
-// Package health keeps rounds of health checks, what they found, and repairs. It uses cluster, and hands package operation the row
-// functions with which a cluster begins, changes and ends.
+// Package health keeps health checks, their results, and automatic repairs. It uses package cluster. Package operation
+// calls it when a cluster is created, changed or deleted.
 package health

@@ -1,3 +1,3 @@
-// Package identity keeps tenants, accounts, groups, tokens, second factors, secrets and all by which people sign in. What other parts keep of a
-// tenant they hand to New, so that it ends, or is copied, in the same transaction.
+// Package identity keeps tenants, accounts, groups, tokens, sessions, second factors, sign-ins and secrets. Other parts
+// pass functions to New that delete or copy what they keep of a tenant in the same transaction.
 package identity

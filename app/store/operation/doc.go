@@ -1,4 +1,5 @@
-// Package operation keeps operations at work: it creates clusters, submits, plans, claims and finishes steps, and keeps requests,
-// questions, top-ups, pools and life-cycle hooks, which all begin, hold or end an operation in one transaction. The rules
-// are app/ledger's; it uses the parts below it for the rows that such a transaction writes.
+// Package operation keeps operations and the steps that workers carry out: it creates clusters, accepts, plans, claims
+// and finishes. It also keeps requests, manual steps, top-ups, pools and operation hooks, since each of them begins,
+// holds or ends an operation in one transaction. The rules are those of app/ledger. It uses the packages of all nouns
+// whose rows such a transaction writes.
 package operation

@@ -1,3 +1,3 @@
-// Package policy keeps what a tenant may have: policies, quotas, budgets, what is reserved of them, and the paces at which steps went.
-// Whoever begins something reserves in the same transaction.
+// Package policy keeps policies, quotas, budgets, reservations of quota, and how long steps took. Whatever starts a
+// cluster or a change reserves its quota here, in the same transaction.
 package policy

@@ -1,3 +1,3 @@
-// Package resource keeps files and values that tenants hand to members of families, with their versions and who uses them.
-// It uses identity to see that a tenant is open.
+// Package resource keeps the versions of archives and files for automators, and which clusters use them; contents are
+// kept by package blob. It uses package identity to check that a tenant isn't being deleted.
 package resource

@@ -1,3 +1,3 @@
-// Package storetest gives tests databases of their own, without making their tables each time: under the race detector that takes longer than
-// most tests.
+// Package storetest opens stores for tests, from a copy of tables that are created once: under the race detector,
+// creating them takes longer than most tests.
 package storetest

@@ -1,2 +1,3 @@
-// Package webhook keeps hooks of tenants and what they deliver. It uses operation, which waits for the answers of some of them.
+// Package webhook keeps the webhooks of tenants and their deliveries. It uses package operation, since operations wait
+// for the answers of some webhooks.
 package webhook

@@ -1,4 +1,3 @@
-// Package build holds `muster build`: build hooks, their rules and deliveries.
-//
-// It uses cli, and how webhook reads secrets and numbers deliveries.
+// Package build holds `muster build`: build hooks, their rules and deliveries. It uses cli, and webhook for reading
+// secrets and listing deliveries.
 package build

@@ -1,5 +1,4 @@
-// Package catalog holds the commands on catalogs and what they name: `muster catalog`, `muster template`, `muster provider`,
-// `muster automator` and `muster resource`, with trials of providers and automators in programs of their own.
-//
-// It uses cli, families for what a catalog is checked against, and the flags of a layout from cluster.
+// Package catalog holds `muster catalog`, `muster template`, `muster provider`, `muster automator` and `muster
+// resource`, and tries out providers and automators that are external programs. It uses cli, families for what a
+// catalog is checked against, and the layout flags of cluster.
 package catalog

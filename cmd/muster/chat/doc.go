@@ -1,4 +1,3 @@
-// Package chat holds `muster slack`: how workspaces and people of a chat are linked with Muster.
-//
-// It uses cli, and asks a server over the REST API alone.
+// Package chat holds `muster slack`: linking the workspaces and people of a chat with Muster. It uses cli and the REST
+// API only.
 package chat

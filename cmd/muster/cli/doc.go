@@ -1,5 +1,4 @@
-// Package cli is what all commands of muster share: the context of one command line with its streams and global flags, the client of the
-// server with its settings and profiles, output as tables or JSON, questions to people, errors with their exit codes, and the version.
-//
-// It knows no command. Packages of commands use it and build on it; package main assembles them.
+// Package cli is what all commands share: the context of a command line with its streams and global flags, the client
+// with its settings and profiles, output as tables or JSON, prompts, errors with their exit codes, and the version. It
+// knows no command. The packages of commands use it, and package main assembles them.
 package cli

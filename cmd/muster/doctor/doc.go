@@ -1,4 +1,3 @@
-// Package doctor holds `muster doctor`: it checks what a server on this host would run with, before it starts or beside it.
-//
-// It uses the settings of server, and opens what they name.
+// Package doctor holds `muster doctor`: it checks the settings and the host of a server before it starts or while it
+// runs. It uses the settings of server and opens what they name.
 package doctor

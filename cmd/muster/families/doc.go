@@ -1,3 +1,3 @@
-// Package families says what providers and automators this binary knows, built in or as plugins, and where catalog files are read from.
-// Commands on catalog files and the server use it, so that both check a catalog in the same way.
+// Package families lists the providers and automators of this binary, built in or external, and finds catalog files.
+// The server and the commands on catalog files use it, so that both check a catalog in the same way.
 package families

@@ -1,4 +1,3 @@
-// Package fleet holds the commands on what stands behind clusters: provisioners, pools of machines and orphaned machines.
-//
-// It uses cli, and asks a server over the REST API alone.
+// Package fleet holds the commands on what clusters run on: provisioners, pools of machines and orphaned machines. It
+// uses cli and the REST API only.
 package fleet

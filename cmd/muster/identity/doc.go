@@ -1,5 +1,3 @@
-// Package identity holds the commands on people and what they may do: login and profiles, users, groups, tokens, tenants with their
-// settings, secrets and the audit.
-//
-// It uses cli, and asks a server over the REST API alone.
+// Package identity holds the commands on people and permissions: login and profiles, users, groups, tokens, tenants
+// with their settings, secrets and the audit log. It uses cli and the REST API only.
 package identity

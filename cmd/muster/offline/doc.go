@@ -1,4 +1,3 @@
-// Package offline holds `muster solve` and `muster plan`, which work on catalog files without a server.
-//
-// It uses cli, families for the catalog, and the flags of a layout from cluster.
+// Package offline holds `muster solve` and `muster plan`, which need catalog files and no server. It uses cli, families
+// for the catalog, and the layout flags of cluster.
 package offline

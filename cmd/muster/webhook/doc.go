@@ -1,4 +1,3 @@
-// Package webhook holds `muster hook` and `muster notices`: webhooks that Muster calls, their deliveries and notifications.
-//
-// It uses cli, and asks a server over the REST API alone.
+// Package webhook holds `muster hook` and `muster notices`: webhooks, their deliveries, and notices. It uses cli and
+// the REST API only.
 package webhook

@@ -1,2 +1,2 @@
-// Package buildkite understands the webhooks of Buildkite Pipelines: builds and jobs.
+// Package buildkite reads the webhooks of Buildkite Pipelines: builds and jobs.
 package buildkite

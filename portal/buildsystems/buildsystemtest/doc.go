@@ -1,3 +1,3 @@
-// Package buildsystemtest is the suite that every build system passes: signatures, rotation, times, repeats, recorded payloads, and bodies
-// that mean harm.
+// Package buildsystemtest is the suite that every build system passes: signatures, rotation of secrets, old timestamps,
+// repeated deliveries, recorded payloads, and hostile bodies.
 package buildsystemtest

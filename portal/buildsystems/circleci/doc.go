@@ -1,2 +1,2 @@
-// Package circleci understands the outbound webhooks of CircleCI, which tell only how workflows and jobs ended.
+// Package circleci reads the outbound webhooks of CircleCI, which report only how workflows and jobs ended.
 package circleci

@@ -1,3 +1,3 @@
-// Package generic understands JSON in Muster's own words, for every build system that can run a script: docs/build-systems.md tells its
-// fields, and deploy/ci-examples/muster-build.sh sends it.
+// Package generic reads JSON in a form of Muster's own, for every build system that can run a script:
+// docs/build-systems.md describes its fields, and deploy/ci-examples/muster-build.sh sends it.
 package generic

@@ -1,2 +1,3 @@
-// Package github understands the webhooks of GitHub and GitHub Enterprise: workflow jobs and runs, pushes, pull requests and deployments.
+// Package github reads the webhooks of GitHub and GitHub Enterprise: workflow jobs and runs, pushes, pull requests and
+// deployments.
 package github

@@ -1,2 +1,2 @@
-// Package gitlab understands the webhooks of GitLab: pipelines, jobs, pushes, merge requests and deployments.
+// Package gitlab reads the webhooks of GitLab: pipelines, jobs, pushes, merge requests and deployments.
 package gitlab

@@ -1,3 +1,3 @@
-// Package jenkins understands the JSON of Jenkins' Notification plugin. The plugin cannot sign, so a step of the pipeline sends the same,
-// signed: deploy/ci-examples has one.
+// Package jenkins reads the JSON of Jenkins' Notification plugin. The plugin can't sign its requests, so a step of the
+// pipeline sends the same JSON signed: deploy/ci-examples has one.
 package jenkins

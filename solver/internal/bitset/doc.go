@@ -1,3 +1,3 @@
-// Package bitset holds sets of small numbers as bits, which the searches of solver and change spend their time on. It uses
-// nothing of ours.
+// Package bitset has sets of small numbers as bits, in which the searches of packages solver and change spend their
+// time. It uses nothing of this module.
 package bitset

@@ -1,3 +1,3 @@
-// Package humanize writes numbers of things and lists of names as people read them, alike in refusals, explanations and
-// notes. It uses nothing of ours.
+// Package humanize writes counts and lists of names for people, in the same way in refusals, explanations and notes. It
+// uses nothing of this module.
 package humanize

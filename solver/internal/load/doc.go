@@ -1,3 +1,3 @@
-// Package load measures what services take of nodes, what hardware offers them, and how much room hosts have left, in whole
-// numbers. It knows app's values only.
+// Package load measures what services need of nodes, what hardware offers, and how much room hosts have left, as
+// integers. It uses app only.
 package load

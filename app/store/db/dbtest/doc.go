@@ -1,2 +1,2 @@
-// Package dbtest gives tests of what is kept in a database one that is empty, and tells how a statement finds its rows there.
+// Package dbtest opens empty databases for tests, and says how a statement finds its rows there.
 package dbtest

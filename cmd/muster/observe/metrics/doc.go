@@ -1,9 +1,10 @@
-// Package metrics is where what Muster counts becomes what Prometheus reads. It alone speaks to the client library of Prometheus;
-// everything else counts by app.Meter, in app's words. There is no registry of the whole process: whoever makes a Metrics has it.
+// Package metrics exports what Muster counts to Prometheus. It alone uses the client library of Prometheus; all other
+// packages count through app.Meter. There is no global registry: each Metrics has its own.
 //
-// The labels of a metric have few values each. Should one get more than there is any use for, those that come later are counted
-// together under "other", so that no mistake, and nobody from outside, can make the server remember without end.
+// The labels of a metric have few values. If one gets too many, later values are counted together as "other", so that
+// neither a bug nor a stranger can make the server use memory without limit.
 //
-// Levels that stand in the database are asked for when somebody looks: all at once, within a time limit, and kept for ten seconds. One that
-// cannot be read is left out, and counted in muster_scrape_errors; the rest is answered all the same.
+// Gauges of what is in the database are read when they are scraped: all at once, within a time limit, and cached for
+// ten seconds. A gauge that can't be read is left out and counted in muster_scrape_errors; the others are still
+// returned.
 package metrics

@@ -1,9 +1,10 @@
-// Package trace is where spans become what OpenTelemetry collectors read. It alone speaks to OpenTelemetry; everything else begins and
-// ends spans by app.Tracer, in app's words. There is no tracer of the whole process: whoever opens one has it, and closes it.
+// Package trace exports spans to OpenTelemetry collectors. It alone uses OpenTelemetry; all other packages start and
+// end spans through app.Tracer. There is no global tracer: whoever opens one closes it.
 //
-// Spans are sent by OTLP over HTTP in its JSON encoding. Beside what it is handed, the package reads the variables of the environment that
-// OpenTelemetry names, as far as they say how to export: OTEL_EXPORTER_OTLP_HEADERS, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY, _TIMEOUT
-// and _COMPRESSION, each of which OTEL_EXPORTER_OTLP_TRACES_… overrides. The SDK itself reads OTEL_TRACES_SAMPLER, OTEL_BSP_* and their kin.
+// Spans are sent with OTLP over HTTP in its JSON encoding. Besides its settings, the package reads the environment
+// variables of OpenTelemetry that say how to export: OTEL_EXPORTER_OTLP_HEADERS, _CERTIFICATE, _CLIENT_CERTIFICATE,
+// _CLIENT_KEY, _TIMEOUT and _COMPRESSION, each overridden by OTEL_EXPORTER_OTLP_TRACES_…. The SDK itself reads
+// OTEL_TRACES_SAMPLER, OTEL_BSP_* and similar ones.
 //
-// A collector that is away costs nothing but the spans that it does not get: they wait in a queue of limited length, and no work waits for them.
+// If a collector is down, only spans are lost: they wait in a queue of limited length, and no work waits for them.
 package trace

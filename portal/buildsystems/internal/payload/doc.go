@@ -1,4 +1,4 @@
-// Package payload reads JSON that others wrote: strictly, with limits, and saying where it is not what it should be. A member asks an Object
-// for what it needs by name; the first thing that is wrong is kept, so that a member reads a body through without looking at errors in
-// between. Nothing here panics on what was sent; all errors are EInvalid with Field.
+// Package payload reads JSON from other systems: strictly, with limits, and saying where it isn't as expected. A member
+// asks an Object for fields by name. The first problem is kept, so that a member reads a whole body without checking
+// errors in between. Nothing here panics, whatever was sent; all errors are EInvalid with Field.
 package payload

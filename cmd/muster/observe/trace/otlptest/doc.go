@@ -1,2 +1,2 @@
-// Package otlptest reads exports of spans for tests, at least as strictly as a collector does.
+// Package otlptest reads exported spans in tests, at least as strictly as a collector does.
 package otlptest

@@ -1,4 +1,4 @@
-package app_test
+package policy_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package app_test
+package template_test
 
 import (
 	"encoding/json"

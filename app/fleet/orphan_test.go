@@ -1,4 +1,4 @@
-package app_test
+package fleet_test
 
 import (
 	"strings"

@@ -3,8 +3,6 @@ package identity
 import (
 	"context"
 	"sync"
-
-	"muster/app"
 )
 
 // workerKey signs tokens of workers. It is the same for all servers of an installation.
@@ -13,7 +11,10 @@ type workerKey struct {
 	key []byte
 }
 
-func (k *workerKey) Get(ctx context.Context, s app.ProvisionerStore) ([]byte, error) {
+// Get returns the key, which is made when it is first asked for.
+func (k *workerKey) Get(ctx context.Context, s interface {
+	WorkerKey(ctx context.Context) ([]byte, error)
+}) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.key == nil {
