@@ -29,23 +29,23 @@ type Amendment struct {
 	Survival
 	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
 	// TopUp marks what Muster asks by itself to have all nodes that were wanted; nobody else can.
-	TopUp bool `json:"top_up,omitempty" hidden:"true"`
+	TopUp bool `json:"top_up,omitempty"`
 }
 
 // AmendPreview is what an amendment would do, worked out before anything is accepted.
 type AmendPreview struct {
 	Kind   OperationKind  `json:"kind"`
-	Nodes  []AmendedNode  `json:"nodes" nullable:"false"` // all, in number order, new ones last
+	Nodes  []AmendedNode  `json:"nodes"` // all, in number order, new ones last
 	Before ClusterFigures `json:"before"`
 	After  ClusterFigures `json:"after"`
 	// Template is set where the cluster goes over to another state of its template.
 	Template string `json:"template,omitempty"`
 	// Changes of the configuration and of services' definitions, in order of path. Values that may be secret are not shown.
-	Changes  []ValueChange `json:"changes" nullable:"false"`
+	Changes  []ValueChange `json:"changes"`
 	Plan     Plan          `json:"plan"`
 	PlanHash string        `json:"plan_hash"`
 	Duration time.Duration `json:"duration"` // estimate, on unlimited workers
-	Notes    []string      `json:"notes" nullable:"false"`
+	Notes    []string      `json:"notes"`
 	// FromPools tells what of it stands ready now; nil for nothing.
 	FromPools *PoolOffer `json:"from_pools,omitempty"`
 	// Problems are what the provider would refuse of the machines that are added, as far as it can be told before.
@@ -70,7 +70,7 @@ type AmendedNode struct {
 	Hardware string                 `json:"hardware"`
 	Image    string                 `json:"image"`
 	Zone     string                 `json:"zone,omitempty"`
-	Services []string               `json:"services" nullable:"false"`
+	Services []string               `json:"services"`
 	Change   NodeChange             `json:"change,omitempty"`
 	Added    []string               `json:"added,omitempty"`
 	Removed  []string               `json:"removed,omitempty"`

@@ -30,8 +30,8 @@ type DryRunner interface {
 
 // Changes are what an action would change on a node. The zero value is: nothing.
 type Changes struct {
-	Texts []string `json:"texts" nullable:"false"` // a line each, for people, at most MostChanges: "File[/etc/motd]: its content"
-	More  int      `json:"more,omitempty"`         // beyond these
+	Texts []string `json:"texts"`          // a line each, for people, at most MostChanges: "File[/etc/motd]: its content"
+	More  int      `json:"more,omitempty"` // beyond these
 }
 
 // MostChanges is how many changes are told by themselves.

@@ -31,7 +31,7 @@ type BuildCall struct {
 type BuildCallbacks struct {
 	URL  string          `json:"url,omitempty"` // without what may be secret
 	Why  string          `json:"why,omitempty"` // why nobody is told, or is any more
-	Told []BuildCallback `json:"told" nullable:"false"`
+	Told []BuildCallback `json:"told"`
 }
 
 // BuildCallback is what a build is told once: that it is ready, refused, failed or ended.

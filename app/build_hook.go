@@ -4,13 +4,13 @@ import "time"
 
 // BuildHook is an address at which a build system tells of its builds, and what is to be done then. Its secret cannot be read again.
 type BuildHook struct {
-	ID     string `json:"id" doc:"It stands in the address; knowing it is not enough to be heard"`
+	ID     string `json:"id"`
 	Tenant string `json:"-"`
 	Name   string `json:"name"`
 	System string `json:"system"`
 	// Owner is the user as whom it acts, with that user's rights, groups and quota.
 	Owner     string      `json:"owner"`
-	Rules     []BuildRule `json:"rules" nullable:"false"`
+	Rules     []BuildRule `json:"rules"`
 	Enabled   bool        `json:"enabled"`
 	Why       string      `json:"why,omitempty"` // it can do nothing now, such as that its owner is disabled
 	SecretAt  time.Time   `json:"secret_at"`

@@ -80,7 +80,7 @@ type BuildNode struct {
 	Inside   string   `json:"inside,omitempty"` // where its services listen
 	User     string   `json:"user"`
 	Port     int      `json:"port"`
-	Services []string `json:"services" nullable:"false"`
+	Services []string `json:"services"`
 	Status   string   `json:"status"`
 }
 

@@ -34,27 +34,27 @@ const (
 // BuildRule says what is done with which events. Rules are looked at in order, and the first that matches counts. That a build ends its
 // clusters needs no rule.
 type BuildRule struct {
-	Name string   `json:"name" maxLength:"63" doc:"Small letters, digits, '-' and '_'"`
-	When string   `json:"when" maxLength:"2000" doc:"CEL over event that gives true where the rule matches"`
-	Do   BuildAct `json:"do" enum:"create,delete,extend,nothing"`
+	Name string   `json:"name"`
+	When string   `json:"when"`
+	Do   BuildAct `json:"do"`
 	// Key names what a cluster is for: one lives for each key. "" is the build, or the job of it that the event is about.
-	Key string `json:"key,omitempty" maxLength:"2000" doc:"CEL that gives a text; clusters are told apart by it. The build and its job where left out"`
+	Key string `json:"key,omitempty"`
 	// Of create. Texts may have parts such as ${event.branch}, which are CEL.
-	Template   string         `json:"template,omitempty" maxLength:"500"`
-	Size       int            `json:"size,omitempty" minimum:"0" maximum:"100000" doc:"How many nodes; 0: what the template says"`
-	Provider   string         `json:"provider,omitempty" maxLength:"63"`
-	Cluster    string         `json:"cluster,omitempty" maxLength:"500" doc:"The cluster's name; made up where left out"`
-	Parameters map[string]any `json:"parameters,omitempty" doc:"Values of the template's parameters"`
+	Template   string         `json:"template,omitempty"`
+	Size       int            `json:"size,omitempty"`
+	Provider   string         `json:"provider,omitempty"`
+	Cluster    string         `json:"cluster,omitempty"`
+	Parameters map[string]any `json:"parameters,omitempty"`
 	// Lease is the backstop: the cluster goes then though no end is ever told. Of extend it is by how much the lease moves.
-	Lease       string `json:"lease,omitempty" maxLength:"40" doc:"Such as 2h; of create 2h where left out"`
-	Concurrency int    `json:"concurrency,omitempty" minimum:"0" maximum:"1000" doc:"How many clusters of this rule there are at once; 0: 10"`
-	Queue       *int   `json:"queue,omitempty" minimum:"0" maximum:"1000" doc:"How many builds may wait for their turn; 50 where left out"`
-	WaitFor     string `json:"wait_for,omitempty" maxLength:"40" doc:"How long a build waits to be ready before it fails; 1h where left out"`
+	Lease       string `json:"lease,omitempty"`
+	Concurrency int    `json:"concurrency,omitempty"`
+	Queue       *int   `json:"queue,omitempty"`
+	WaitFor     string `json:"wait_for,omitempty"`
 	// Forks says whether it takes what comes from repositories that others write to.
-	Forks BuildForks `json:"forks,omitempty" enum:"never,unknown,all" doc:"never takes nothing that may come from a fork; unknown takes what does not tell; all takes everything"`
+	Forks BuildForks `json:"forks,omitempty"`
 	// Callback is where the build is told that it is ready, refused, failed or ended. "" is what the event says by itself.
-	Callback string `json:"callback,omitempty" maxLength:"2000" doc:"An https address that is told how the build stands; texts may have parts such as ${event.payload.callback_url}; none tells nobody"`
-	Again    bool   `json:"again,omitempty" doc:"Whether a build that has not ended gets another cluster when its one is gone"`
+	Callback string `json:"callback,omitempty"`
+	Again    bool   `json:"again,omitempty"`
 }
 
 // Limits and defaults of rules.

@@ -4,9 +4,9 @@ import "fmt"
 
 // CheaperLayout is what the cheapest layout of a request costs, where that is a real amount less.
 type CheaperLayout struct {
-	Prefer      Preference `json:"prefer" doc:"What to ask for to get it."`
+	Prefer      Preference `json:"prefer"`
 	CostPerHour float64    `json:"cost_per_hour"`
-	Instead     float64    `json:"instead" doc:"What the layout of the preview costs per hour."`
+	Instead     float64    `json:"instead"`
 }
 
 // Words say it to people.

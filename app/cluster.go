@@ -41,9 +41,9 @@ type Cluster struct {
 	Pool int64 `json:"-"`
 
 	Visibility Visibility `json:"visibility"`
-	OwnerGroup string     `json:"owner_group,omitempty" doc:"A group whose members may do what the owner may"`
+	OwnerGroup string     `json:"owner_group,omitempty"`
 	// Access is what the one who asked may do with it; AccessNone where it was not read for a person.
-	Access Access `json:"access,omitempty" enum:"reader,user,co-owner,owner" doc:"What the one who asks may do, as far as the role allows it; left out where that is up to the role alone, as of admins"`
+	Access Access `json:"access,omitempty"`
 }
 
 // NodeStatus is the state of a node in one word.

@@ -5,9 +5,9 @@ import "slices"
 // Actions are the changes that can be asked for at the moment. All faces take what they offer from here, so none of it is refused for the
 // state that the cluster or a node is in.
 type Actions struct {
-	Cluster   []OperationKind `json:"cluster" nullable:"false" doc:"Changes of the cluster, or of services on all of its nodes"`
-	Nodes     []OperationKind `json:"nodes" nullable:"false" doc:"Changes that may name a node whose machine is there"`
-	LostNodes []OperationKind `json:"lost_nodes" nullable:"false" doc:"Changes that may name a node whose machine is gone"`
+	Cluster   []OperationKind `json:"cluster"`
+	Nodes     []OperationKind `json:"nodes"`
+	LostNodes []OperationKind `json:"lost_nodes"`
 }
 
 // Whole has lists that are there, since those that aren't would be written as null.

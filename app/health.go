@@ -35,7 +35,7 @@ type NodeHealth struct {
 	Node    string      `json:"node"`
 	State   HealthState `json:"state"`
 	Since   time.Time   `json:"since,omitzero"`
-	Reasons []string    `json:"reasons" nullable:"false"` // "web: GET :80/: connection refused"
+	Reasons []string    `json:"reasons"` // "web: GET :80/: connection refused"
 	// Rounds in a row that it was sick or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
 	Rounds int `json:"rounds,omitempty"`
 
@@ -118,14 +118,14 @@ func (h NodeHealth) Words() string {
 type ClusterHealth struct {
 	State       HealthState   `json:"state"`
 	Since       time.Time     `json:"since,omitzero"`
-	Reason      string        `json:"reason,omitempty"`       // in a sentence; "" where it is healthy
-	LookedAt    time.Time     `json:"looked_at,omitzero"`     // when the latest round ended
-	NextAt      time.Time     `json:"next_at,omitzero"`       // when the next one is due; a cluster with an operation under way, or asleep, waits
-	Healthy     int           `json:"healthy"`                // nodes
-	Sick        int           `json:"sick"`                   // nodes
-	Unreachable int           `json:"unreachable"`            // nodes
-	Unknown     int           `json:"unknown"`                // nodes
-	Nodes       []NodeHealth  `json:"nodes" nullable:"false"` // those of which there is more to say than that they are healthy, in number order
+	Reason      string        `json:"reason,omitempty"`   // in a sentence; "" where it is healthy
+	LookedAt    time.Time     `json:"looked_at,omitzero"` // when the latest round ended
+	NextAt      time.Time     `json:"next_at,omitzero"`   // when the next one is due; a cluster with an operation under way, or asleep, waits
+	Healthy     int           `json:"healthy"`            // nodes
+	Sick        int           `json:"sick"`               // nodes
+	Unreachable int           `json:"unreachable"`        // nodes
+	Unknown     int           `json:"unknown"`            // nodes
+	Nodes       []NodeHealth  `json:"nodes"`              // those of which there is more to say than that they are healthy, in number order
 	Repair      HealthRepair  `json:"repair"`
 	Every       time.Duration `json:"-"`              // from one round to the next
 	Note        string        `json:"note,omitempty"` // what automatic repair waits for

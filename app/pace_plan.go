@@ -12,13 +12,13 @@ import (
 
 // Expectation is how long something will take, and how that is known. Low and High are between what four of five times lie.
 type Expectation struct {
-	Typical time.Duration `json:"typical" doc:"Nanoseconds"`
-	Low     time.Duration `json:"low" doc:"Nanoseconds"`
-	High    time.Duration `json:"high" doc:"Nanoseconds"`
+	Typical time.Duration `json:"typical"`
+	Low     time.Duration `json:"low"`
+	High    time.Duration `json:"high"`
 	// Guessed is how much of Typical is a guess, since it was never done here.
-	Guessed time.Duration `json:"guessed" doc:"How much of typical is a guess, in nanoseconds"`
+	Guessed time.Duration `json:"guessed"`
 	// Runs is how often that was done of which least is known, guesses aside; 0 where all is a guess.
-	Runs int64 `json:"runs" doc:"How often what is known least was done before; 0 where all is a guess"`
+	Runs int64 `json:"runs"`
 }
 
 // About says how long it takes: "about 2 min 10 s (2 to 3 min)". It is "" where nothing takes time.

@@ -11,18 +11,18 @@ type PolicyEffect string
 
 // Approval says who has to approve, and what happens while nobody does. Who asked never counts, and nobody counts twice.
 type Approval struct {
-	Count int    `json:"count" minimum:"1" maximum:"20" doc:"How many have to approve"`
-	Group string `json:"group,omitempty" maxLength:"63" doc:"Members of this group may"`
-	Role  Role   `json:"role,omitempty" doc:"Who has this role, or a mightier one, may; approver where neither group nor role is said"`
+	Count int    `json:"count"`
+	Group string `json:"group,omitempty"`
+	Role  Role   `json:"role,omitempty"`
 	// High makes approvers prove anew who they are.
-	High bool `json:"high,omitempty" doc:"Approvers must have proved within five minutes who they are"`
+	High bool `json:"high,omitempty"`
 	// ExpireAfter ends the request; 0 means three days. RemindAfter and EscalateAfter are counted from the asking; 0: never.
 	ExpireAfter   time.Duration `json:"expire_after,omitempty"`
 	RemindAfter   time.Duration `json:"remind_after,omitempty"`
 	EscalateAfter time.Duration `json:"escalate_after,omitempty"`
-	EscalateTo    string        `json:"escalate_to,omitempty" maxLength:"63" doc:"Members of this group may, too, once it was escalated"`
+	EscalateTo    string        `json:"escalate_to,omitempty"`
 	// BreakGlass is a group whose members may let it run at once, as admins may.
-	BreakGlass string `json:"break_glass,omitempty" maxLength:"63"`
+	BreakGlass string `json:"break_glass,omitempty"`
 }
 
 // Facts are what policies see of a request.
@@ -30,18 +30,18 @@ type Facts struct {
 	Tenant      string        `json:"tenant"`
 	User        string        `json:"user"`
 	Role        Role          `json:"role"`
-	Groups      []string      `json:"groups" nullable:"false"`
+	Groups      []string      `json:"groups"`
 	Via         Via           `json:"via"`
 	Kind        OperationKind `json:"kind"`
 	Name        string        `json:"name"`
 	Template    string        `json:"template"`
-	Services    []string      `json:"services" nullable:"false"`
+	Services    []string      `json:"services"`
 	Nodes       int           `json:"nodes"`
 	CPU         float64       `json:"cpu"` // virtual cores of all nodes; those of unknown size count as 0
 	CostPerHour float64       `json:"cost_per_hour"`
 	Lease       time.Duration `json:"lease"` // 0: for ever
 	Provider    string        `json:"provider"`
-	Hardware    []string      `json:"hardware" nullable:"false"`
+	Hardware    []string      `json:"hardware"`
 	Now         time.Time     `json:"now"`
 	TimeZone    string        `json:"time_zone"` // of the tenant, by which weekday and hour go
 }

@@ -18,8 +18,8 @@ const (
 // AccountAnswer says whether the provider's account was asked about a preview. What it would refuse is among the preview's problems.
 type AccountAnswer struct {
 	Provider string       `json:"provider"`
-	State    AccountState `json:"state" enum:"checked,checking,unknown"`
-	At       time.Time    `json:"at,omitzero" doc:"When it answered."`
+	State    AccountState `json:"state"`
+	At       time.Time    `json:"at,omitzero"`
 }
 
 // ProblemLines say for people what would go wrong, and whether the provider has been asked.

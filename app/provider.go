@@ -164,7 +164,7 @@ var FieldTypes = []FieldType{FieldText, FieldLines, FieldInt, FieldBool, FieldCh
 type Field struct {
 	Name     string    `json:"name"`
 	Label    string    `json:"label"`
-	Type     FieldType `json:"type,omitempty" enum:"text,lines,int,bool,choice,list"`
+	Type     FieldType `json:"type,omitempty"`
 	Help     string    `json:"help,omitempty"`
 	Required bool      `json:"required,omitempty"`
 	Secret   bool      `json:"secret,omitempty"`
@@ -174,7 +174,7 @@ type Field struct {
 	// fields of the account where they are not the default. See Descriptor.Host: images of a tenant's own get that only where they may.
 	Runs bool `json:"runs,omitempty"`
 	// SetBy says whose catalog entries may set the field. A field that doesn't say can only be set by the installation.
-	SetBy SetBy `json:"set_by,omitempty" enum:"tenant,account_owner,installation"`
+	SetBy SetBy `json:"set_by,omitempty"`
 	// Identity marks the credentials without which the member would act as the host it runs on, such as with the instance's role. Catalog
 	// entries of a tenant must set them.
 	Identity bool `json:"identity,omitempty"`

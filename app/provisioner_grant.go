@@ -18,7 +18,7 @@ const (
 // reaches no more than this, whatever it says of itself.
 type ProvisionerGrant struct {
 	// Tenants are those whose steps they may carry out; AllTenants alone is every tenant, those that come later too.
-	Tenants []string `json:"tenants" nullable:"false"`
+	Tenants []string `json:"tenants"`
 	// Tags are those that they may have. One that says none of its own has them all.
 	Tags map[string]string `json:"tags,omitempty"`
 	// AnyTags lets them choose their tags. Only tokens from before there were grants have it.

@@ -48,12 +48,12 @@ const ProofGap = 30 * time.Second
 
 // Proof tells that nothing carrying a cluster's tag is left at its provider. At is zero while that is not proven.
 type Proof struct {
-	State ProofState `json:"state,omitempty" enum:"pending,proven,failed" doc:"pending: not checked yet; failed: the last check couldn't prove it, and another one follows; left out while the cluster isn't deleted"`
+	State ProofState `json:"state,omitempty"`
 	At    time.Time  `json:"at,omitzero"`
 	// How says in a sentence what was asked and what the answer was; before the proof, why there is none yet.
 	How       string    `json:"how,omitempty"`
-	CheckedAt time.Time `json:"checked_at,omitzero" doc:"When the account was last checked"`
-	NextAt    time.Time `json:"next_check_at,omitzero" doc:"When the account is checked again, at the latest; left out once it is proven"`
+	CheckedAt time.Time `json:"checked_at,omitzero"`
+	NextAt    time.Time `json:"next_check_at,omitzero"`
 }
 
 // Of works out where the proof of a cluster is.

@@ -35,7 +35,7 @@ type ClusterSchedule struct {
 	Cluster   string          `json:"cluster"`
 	ChangedBy string          `json:"changed_by,omitempty"`
 	ChangedAt time.Time       `json:"changed_at,omitzero"`
-	Next      []ScheduledTime `json:"next" nullable:"false"` // the next six, sooner first
+	Next      []ScheduledTime `json:"next"` // the next six, sooner first
 }
 
 // Bounds of schedules.

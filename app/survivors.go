@@ -18,7 +18,7 @@ type Survivors struct {
 // Survival is what a request says of going on with fewer machines than it asked for; it counts only where OnFailure says so.
 type Survival struct {
 	// AtLeast is with how many nodes, of the cluster as a whole, it is gone on at the least.
-	AtLeast NodeShare `json:"at_least,omitempty" doc:"A number of nodes, or a share of those asked for: \"3\", \"60%\". Empty: as few as the template's constraints allow."`
+	AtLeast NodeShare `json:"at_least,omitempty"`
 	// NoTopUp says that the nodes which are missing are not asked for again later.
 	NoTopUp bool `json:"no_top_up,omitempty"`
 }

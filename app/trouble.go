@@ -14,14 +14,14 @@ type Trouble struct {
 	// Operation is the one that didn't end well; 0 where machines were lost without one.
 	Operation int64 `json:"operation,omitempty"`
 	// Lost are the nodes whose machines are gone.
-	Lost []string `json:"lost" nullable:"false"`
+	Lost []string `json:"lost"`
 	// Failures are the first steps that failed; MoreFailures counts the others.
-	Failures     []TroubleStep `json:"failures" nullable:"false"`
+	Failures     []TroubleStep `json:"failures"`
 	MoreFailures int           `json:"more_failures,omitempty"`
 	// CostPerHour is what the machines that are there cost meanwhile.
 	CostPerHour float64 `json:"cost_per_hour"`
 	// Ways are the ways on that can work with the machines that are there, the best first.
-	Ways []Way `json:"ways" nullable:"false"`
+	Ways []Way `json:"ways"`
 	// Soon says what happens next without anyone; "" for nothing.
 	Soon string `json:"soon,omitempty"`
 }
@@ -49,7 +49,7 @@ const (
 
 // Way is one of them, as it's shown.
 type Way struct {
-	Kind    WayKind `json:"kind" enum:"resume,repair,roll_back,reconfigure,accept_partial,wake,delete"`
+	Kind    WayKind `json:"kind"`
 	Title   string  `json:"title"`   // of its button: "Repair cluster"
 	Text    string  `json:"text"`    // what it does
 	Command string  `json:"command"` // that does it: "muster cluster repair shop"

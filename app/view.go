@@ -18,8 +18,8 @@ type ClusterRequest struct {
 	OnFailure FailureChoice `json:"on_failure,omitempty"`
 	Survival
 	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
-	Visibility Visibility `json:"visibility,omitempty" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does; the tenant's default where it is left out"`
-	Group      string     `json:"group,omitempty" maxLength:"200" doc:"A group of yours whose members own it together with you"`
+	Visibility Visibility `json:"visibility,omitempty"`
+	Group      string     `json:"group,omitempty"`
 	// Build is the build that it is for; nil for none.
 	Build *BuildClaim `json:"-"`
 }

@@ -45,6 +45,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
 	c.RejectUnknownQueryParameters = true
+	c.Components.Schemas = newAPISchemas()
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	api := humachi.New(r, c)
 

@@ -85,7 +85,7 @@ func fillStruct(v reflect.Value) (reflect.Value, bool) {
 		f := v.Type().Field(i)
 		e, changed := v.Field(i), false
 		switch {
-		case !promised(f):
+		case !promised(v.Type(), f):
 			e, changed = fillLists(e)
 		case !e.IsNil():
 			e, changed = fillLists(e)
@@ -105,18 +105,18 @@ func fillStruct(v reflect.Value) (reflect.Value, bool) {
 	return out, any
 }
 
-// promised says whether the document has an array or object for a field that is always there: huma takes slices for nullable where nothing
+// promised says whether the document has an array or object for a field of t that is always there: huma takes slices for nullable where nothing
 // else is said, and maps for objects.
-func promised(f reflect.StructField) bool {
+func promised(t reflect.Type, f reflect.StructField) bool {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" || strings.Contains(options, "omit") {
 		return false
 	}
 	switch f.Type.Kind() {
 	case reflect.Slice:
-		return f.Tag.Get("nullable") == "false" && f.Type.Elem().Kind() != reflect.Uint8
+		return fieldTag(t, f, "nullable") == "false" && f.Type.Elem().Kind() != reflect.Uint8
 	case reflect.Map:
-		return f.Tag.Get("nullable") != "true"
+		return fieldTag(t, f, "nullable") != "true"
 	}
 	return false
 }
@@ -156,7 +156,7 @@ func mayLack(t reflect.Type, seen map[reflect.Type]bool) bool {
 		return mayLack(t.Elem(), seen)
 	case reflect.Struct:
 		for _, i := range exported(t) {
-			if f := t.Field(i); promised(f) || mayLack(f.Type, seen) {
+			if f := t.Field(i); promised(t, f) || mayLack(f.Type, seen) {
 				return true
 			}
 		}

@@ -113,7 +113,7 @@ func (p *Portal) buildRoutes(r chi.Router) {
 // buildDocument describes what is below /hooks. It is a document of its own, beside that of the REST API: who asks here has no account but a hook's
 // secret or a build's token, and what is sent to a hook is as the build system has it.
 func buildDocument() *huma.OpenAPI {
-	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas := newAPISchemas()
 	jsonOf := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{mediaJSON: {Schema: schemas.Schema(t, true, "")}}
 	}

@@ -27,15 +27,15 @@ const (
 // BuildHookRequest makes or changes a build hook. What is nil or empty stays as it is; of a new hook it is the default.
 type BuildHookRequest struct {
 	Name    string           `json:"-"`
-	System  string           `json:"system,omitempty" maxLength:"40" doc:"Of a new hook: which build system sends to it"`
-	Owner   *string          `json:"owner,omitempty" maxLength:"63" doc:"As whom it acts; you, where it is left out of a new hook"`
-	Rules   *[]app.BuildRule `json:"rules,omitempty" maxItems:"50" doc:"What is done with which event: the first rule that matches counts"`
-	Enabled *bool            `json:"enabled,omitempty" doc:"Whether deliveries begin anything; ends are heeded all the same"`
-	Secret  string           `json:"secret,omitempty" maxLength:"512" doc:"What deliveries are signed with, where the build system makes it; write-only"`
+	System  string           `json:"system,omitempty"`
+	Owner   *string          `json:"owner,omitempty"`
+	Rules   *[]app.BuildRule `json:"rules,omitempty"`
+	Enabled *bool            `json:"enabled,omitempty"`
+	Secret  string           `json:"secret,omitempty"`
 	// StatusToken is what commit statuses are written with, at the API of GitHub or GitLab.
-	StatusToken *string `json:"status_token,omitempty" maxLength:"512" doc:"A token of the build system that may write commit statuses; empty stops writing them; write-only"`
-	StatusAPI   *string `json:"status_api,omitempty" maxLength:"2048" doc:"Where the build system's API is, such as https://github.example.com/api/v3; the public one where left out"`
-	Rotate      bool    `json:"rotate,omitempty" doc:"Make a new secret; the old one counts too for a day"`
+	StatusToken *string `json:"status_token,omitempty"`
+	StatusAPI   *string `json:"status_api,omitempty"`
+	Rotate      bool    `json:"rotate,omitempty"`
 }
 
 // SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.

@@ -14,8 +14,8 @@ type BuildView struct {
 	app.Build
 	Status    app.ClusterStatus `json:"status,omitempty"`
 	ExpiresAt time.Time         `json:"expires_at,omitzero"`
-	Nodes     []app.BuildNode   `json:"nodes" nullable:"false"`
-	Links     []app.Link        `json:"links" nullable:"false"`
+	Nodes     []app.BuildNode   `json:"nodes"`
+	Links     []app.Link        `json:"links"`
 	// Inventory and SSHKey are addresses below the server's, "" until there is something to be had there. The face fills them in.
 	Inventory string `json:"inventory,omitempty"`
 	SSHKey    string `json:"ssh_key,omitempty"`

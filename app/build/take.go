@@ -285,9 +285,9 @@ func (a *Service) extendFor(ctx context.Context, o app.BuildOrder, done *app.Bui
 
 // BuildTrial asks what rules would do with an event, or with a kept delivery.
 type BuildTrial struct {
-	Rules    *[]app.BuildRule `json:"rules,omitempty" maxItems:"50" doc:"Instead of those that the hook has"`
-	Delivery int64            `json:"delivery,omitempty" minimum:"0" doc:"The number of a kept delivery of the hook"`
-	Event    *app.BuildEvent  `json:"event,omitempty" doc:"A made-up event"`
+	Rules    *[]app.BuildRule `json:"rules,omitempty"`
+	Delivery int64            `json:"delivery,omitempty"`
+	Event    *app.BuildEvent  `json:"event,omitempty"`
 	// Payload is that of the made-up event.
 	Payload map[string]any `json:"payload,omitempty"`
 }
@@ -295,8 +295,8 @@ type BuildTrial struct {
 // BuildTried is the answer. Nothing was done.
 type BuildTried struct {
 	Event  app.BuildEvent `json:"event"`
-	Looks  []BuildLook    `json:"looks" nullable:"false"` // of each rule that was looked at
-	Rule   string         `json:"rule,omitempty"`         // that matched
+	Looks  []BuildLook    `json:"looks"`          // of each rule that was looked at
+	Rule   string         `json:"rule,omitempty"` // that matched
 	Do     string         `json:"do"`
 	Key    string         `json:"key,omitempty"`
 	Ask    *app.BuildAsk  `json:"ask,omitempty"`

@@ -102,7 +102,7 @@ type CatalogFile struct {
 type CatalogReport struct {
 	Problems []CatalogProblem `json:"problems"` // errors first; with an error, nothing was saved
 	Changes  []CatalogEdit    `json:"changes"`  // entries that become other than they are, by kind and name
-	Same     int              `json:"same" doc:"Entries that are saved like this already, or differ at most in the order of keys, spacing or quotes; they get no new version"`
+	Same     int              `json:"same"`
 	Saved    bool             `json:"saved"`
 	// Revision is that of the tenant's catalog after it, or as it is where nothing was saved.
 	Revision string `json:"revision"`

@@ -11,7 +11,7 @@ type TemplateView struct {
 	app.Template
 	Number   int                `json:"number,omitempty"` // of this version; 0: not known
 	Warnings []string           `json:"warnings,omitempty"`
-	Parts    []app.TemplatePart `json:"parts" nullable:"false"`
+	Parts    []app.TemplatePart `json:"parts"`
 }
 
 // Template gives a template that the actor may see, or for admins a part of templates; ENotFound where there is none.

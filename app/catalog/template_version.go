@@ -120,7 +120,7 @@ type TemplateDiff struct {
 	Name    string            `json:"name"`
 	From    int               `json:"from"`
 	To      int               `json:"to"`
-	Changes []app.ValueChange `json:"changes" nullable:"false"`
+	Changes []app.ValueChange `json:"changes"`
 }
 
 // VersionUsed gives nil for clusters of which it is not known.

@@ -24,10 +24,10 @@ const (
 
 // Certificate lets the holder of a key into the machines of a cluster for a while.
 type Certificate struct {
-	Certificate string    `json:"certificate" doc:"What stands in a file like id_ed25519-cert.pub"`
-	User        string    `json:"user" doc:"Who to sign in as"`
+	Certificate string    `json:"certificate"`
+	User        string    `json:"user"`
 	ValidUntil  time.Time `json:"valid_until"`
-	Serial      string    `json:"serial" doc:"Its number, as it stands in the audit and in the logs of machines"`
+	Serial      string    `json:"serial"`
 }
 
 // ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond

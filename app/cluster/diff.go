@@ -35,8 +35,8 @@ func (m ClusterMoment) Title() string {
 type ClusterDiff struct {
 	A       ClusterMoment     `json:"a"`
 	B       ClusterMoment     `json:"b"`
-	Changes []app.ValueChange `json:"changes" nullable:"false"` // in order of path; Before is of A, After of B
-	Notes   []string          `json:"notes" nullable:"false"`
+	Changes []app.ValueChange `json:"changes"` // in order of path; Before is of A, After of B
+	Notes   []string          `json:"notes"`
 }
 
 // DiffClusters compares two clusters, or two moments of one: each is an id or a name, with "@" and the number of one of its

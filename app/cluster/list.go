@@ -8,8 +8,8 @@ import (
 
 // ClusterPage is a part of a list of clusters.
 type ClusterPage struct {
-	Clusters []app.ClusterSummary `json:"clusters" nullable:"false"`
-	Next     string               `json:"next,omitempty" doc:"What to give as after to get those that follow; left out at the end"`
+	Clusters []app.ClusterSummary `json:"clusters"`
+	Next     string               `json:"next,omitempty"`
 }
 
 // ClusterPage gives the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.

@@ -12,8 +12,8 @@ import (
 // LogPage is what was found of a log. Next is the number at which to go on where not all was looked through: as After, or with Tail as
 // Before; 0 where that is the end.
 type LogPage struct {
-	Lines []app.LogLine `json:"lines" nullable:"false"`
-	Next  int64         `json:"next,omitempty" doc:"Where to go on, where there may be more: as after, or with tail as before; 0 where there is not"`
+	Lines []app.LogLine `json:"lines"`
+	Next  int64         `json:"next,omitempty"`
 }
 
 // How much one search looks through. Somebody who looks for what is rare is told how far that was, and may go on.

@@ -24,9 +24,9 @@ func (a *Service) ReaderOf(ctx context.Context, actor app.Actor) (r *app.Cluster
 
 // ClusterShare is access to a cluster for a person or for the members of a group; the other is "".
 type ClusterShare struct {
-	Person string     `json:"person,omitempty" maxLength:"64"`
-	Group  string     `json:"group,omitempty" maxLength:"200"`
-	Access app.Access `json:"access,omitempty" enum:"reader,user,co-owner" doc:"What it allows, as far as the role of each allows it; left out where a share is removed"`
+	Person string     `json:"person,omitempty"`
+	Group  string     `json:"group,omitempty"`
+	Access app.Access `json:"access,omitempty"`
 }
 
 // Name is who it is for, as commands and records name it: ana, or group:ops.
@@ -56,14 +56,14 @@ type ClusterSharing struct {
 	Owner      string         `json:"owner"`
 	OwnerGroup string         `json:"owner_group,omitempty"`
 	Visibility app.Visibility `json:"visibility"`
-	Shares     []ClusterShare `json:"shares" nullable:"false"` // persons first, each by name
+	Shares     []ClusterShare `json:"shares"` // persons first, each by name
 }
 
 // SharingChange changes who has access to a cluster. What is left out stays.
 type SharingChange struct {
-	Visibility app.Visibility `json:"visibility,omitempty" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`
-	Add        []ClusterShare `json:"add,omitempty" maxItems:"100" doc:"Shares to add, or to set to another access"`
-	Remove     []ClusterShare `json:"remove,omitempty" maxItems:"100" doc:"Shares to remove"`
+	Visibility app.Visibility `json:"visibility,omitempty"`
+	Add        []ClusterShare `json:"add,omitempty"`
+	Remove     []ClusterShare `json:"remove,omitempty"`
 }
 
 // mostShares is how many shares a cluster can have. Groups are for more people.

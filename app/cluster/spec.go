@@ -33,8 +33,8 @@ type ClusterSpec struct {
 type SpecExport struct {
 	Spec ClusterSpec `json:"spec"`
 	// LeftOut are the paths of values that may be secret, and that whoever creates has to give again.
-	LeftOut []string        `json:"left_out" nullable:"false"`
-	Groups  []app.NodeGroup `json:"groups" nullable:"false"`
+	LeftOut []string        `json:"left_out"`
+	Groups  []app.NodeGroup `json:"groups"`
 }
 
 // ExportCluster gives the spec of a cluster to those who may change it. Values that may be secret are left out; references to

@@ -16,9 +16,9 @@ type Queue struct {
 	Running    int         `json:"running"` // steps at work
 	Queued     int         `json:"queued"`  // steps that the next free slot takes
 	Text       string      `json:"text"`    // the whole in a sentence
-	Groups     []WaitGroup `json:"groups" nullable:"false"`
-	Operations []QueueLine `json:"operations" nullable:"false"` // oldest first
-	More       int         `json:"more,omitempty"`              // operations beyond those
+	Groups     []WaitGroup `json:"groups"`
+	Operations []QueueLine `json:"operations"`     // oldest first
+	More       int         `json:"more,omitempty"` // operations beyond those
 }
 
 // Queue tells admins what waits in their tenant: operations, steps by reason, and since when.

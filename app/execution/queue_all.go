@@ -12,7 +12,7 @@ import (
 // Queues is what waits in all tenants: those first in which something waits longest.
 type Queues struct {
 	Text    string        `json:"text"` // the whole in a sentence
-	Tenants []TenantQueue `json:"tenants" nullable:"false"`
+	Tenants []TenantQueue `json:"tenants"`
 	More    int           `json:"more,omitempty"` // tenants beyond those
 }
 

@@ -61,9 +61,9 @@ type Waiting struct {
 	Text      string              `json:"text"` // the whole in a sentence
 	Running   int                 `json:"running"`
 	Total     int                 `json:"total"` // steps that wait
-	Groups    []WaitGroup         `json:"groups" nullable:"false"`
-	Steps     []Wait              `json:"steps" nullable:"false"` // in plan order
-	Next      int                 `json:"next,omitempty"`         // ask for more from this number of the plan on; 0: there is no more
+	Groups    []WaitGroup         `json:"groups"`
+	Steps     []Wait              `json:"steps"`          // in plan order
+	Next      int                 `json:"next,omitempty"` // ask for more from this number of the plan on; 0: there is no more
 }
 
 // WaitingFilter narrows Waiting. The zero value is the first 50 steps of all nodes.

@@ -12,7 +12,7 @@ import (
 // Setting is one thing that a server is told from outside, as the server sees it.
 type Setting struct {
 	Name    string `json:"name"` // a flag such as --listen, or an environment variable
-	Value   string `json:"value" doc:"Left out of secrets"`
+	Value   string `json:"value"`
 	Secret  bool   `json:"secret,omitempty"`
 	Set     bool   `json:"set"`
 	From    string `json:"from"` // "flag", "environment" or "default"
@@ -29,11 +29,11 @@ type ServerFacts struct {
 	Uptime    time.Duration `json:"uptime"`
 	Database  string        `json:"database"` // kind and version
 	Migration int64         `json:"migration"`
-	Skew      time.Duration `json:"clock_skew" doc:"How far this server's clock is ahead of the database's"`
+	Skew      time.Duration `json:"clock_skew"`
 	Redis     string        `json:"redis"`
-	RedisDown string        `json:"redis_down,omitempty" doc:"Why it does not answer"`
-	Leads     bool          `json:"leads" doc:"This server rings, reconciles and ends leases for all"`
-	Settings  []Setting     `json:"settings" nullable:"false"`
+	RedisDown string        `json:"redis_down,omitempty"`
+	Leads     bool          `json:"leads"`
+	Settings  []Setting     `json:"settings"`
 }
 
 // Settings tells superadmins how the server that answers is set up, without any secret.
@@ -53,7 +53,7 @@ type AccountCalls struct {
 	LastError string           `json:"last_error,omitempty"`
 	ErrorCode app.Code         `json:"error_code,omitempty"`
 	ErrorAt   time.Time        `json:"error_at,omitzero"`
-	Hour      map[app.Code]int `json:"hour,omitempty" doc:"Calls within about the last hour by the code of their error; those that went well under the empty code"`
+	Hour      map[app.Code]int `json:"hour,omitempty"`
 	Day       map[app.Code]int `json:"day,omitempty"`
 	// Left is how many calls could be made at once now, and Throttled for how long none can; of accounts with a rate.
 	Left      float64       `json:"left"`
@@ -70,10 +70,10 @@ type CallBook interface {
 type ProviderHealth struct {
 	Name    string      `json:"name"`
 	Type    string      `json:"type"`
-	Rate    app.Rate    `json:"rate" doc:"No limit where per_second is 0"`
-	Known   bool        `json:"known" doc:"Whether calls could be asked for; false while Redis is away"`
-	Waiting int         `json:"waiting" doc:"Steps of operations under way, of all tenants, that are ready for a machine at it and not at work"`
-	Listed  app.Account `json:"listed" doc:"What the last look at the account found"`
+	Rate    app.Rate    `json:"rate"`
+	Known   bool        `json:"known"`
+	Waiting int         `json:"waiting"`
+	Listed  app.Account `json:"listed"`
 	AccountCalls
 }
 

@@ -16,7 +16,7 @@ type ProviderCheck struct {
 	Type     string        `json:"type"`
 	OK       bool          `json:"ok"` // nothing was found that keeps machines from being made
 	At       time.Time     `json:"at"`
-	Took     time.Duration `json:"took" doc:"In nanoseconds."`
+	Took     time.Duration `json:"took"`
 	Findings []app.Finding `json:"findings"`
 }
 

@@ -14,11 +14,11 @@ import (
 type Drift struct {
 	Cluster string      `json:"cluster"`
 	At      time.Time   `json:"at"`
-	Items   []DriftItem `json:"items" nullable:"false"` // none: it is as it should be, as far as is known
+	Items   []DriftItem `json:"items"` // none: it is as it should be, as far as is known
 	// Comparable tells whether what sets up some of its services can say what it would change: `muster cluster compare`.
 	Comparable bool `json:"comparable"`
 	// Notes say what could not be looked at, and why.
-	Notes []string `json:"notes" nullable:"false"`
+	Notes []string `json:"notes"`
 }
 
 // DriftFrom says from what a cluster has drifted.

@@ -15,14 +15,14 @@ import (
 type GoOnPreview struct {
 	Operation app.Operation      `json:"operation"` // that is brought to its end
 	Wanted    int                `json:"wanted"`    // nodes
-	GivesBack []LostMachine      `json:"gives_back" nullable:"false"`
-	Nodes     []app.AmendedNode  `json:"nodes" nullable:"false"` // that the cluster has then
+	GivesBack []LostMachine      `json:"gives_back"`
+	Nodes     []app.AmendedNode  `json:"nodes"` // that the cluster has then
 	Before    app.ClusterFigures `json:"before"`
 	After     app.ClusterFigures `json:"after"`
 	Plan      app.Plan           `json:"plan"`
 	PlanHash  string             `json:"plan_hash"`
 	Duration  time.Duration      `json:"duration"` // estimate, on unlimited workers
-	Notes     []string           `json:"notes" nullable:"false"`
+	Notes     []string           `json:"notes"`
 	TopsUp    bool               `json:"tops_up"` // the nodes that are missing are asked for again later
 }
 

@@ -14,15 +14,15 @@ import (
 
 // Conditions are what an approver wants otherwise: a smaller number of nodes, a shorter lease, or both. Zero leaves it.
 type Conditions struct {
-	Size  int           `json:"size,omitempty" minimum:"0" maximum:"100000" doc:"Fewer nodes; 0: as asked"`
-	Lease time.Duration `json:"lease,omitempty" minimum:"0" doc:"A shorter lease, in nanoseconds; 0: as asked"`
+	Size  int           `json:"size,omitempty"`
+	Lease time.Duration `json:"lease,omitempty"`
 }
 
 // ReviewRequest is what an approver says about a request. PlanHash is that of the request as it was shown.
 type ReviewRequest struct {
-	Verdict    app.Verdict `json:"verdict" enum:"approve,deny,conditions"`
-	Reason     string      `json:"reason,omitempty" maxLength:"1000"`
-	PlanHash   string      `json:"plan_hash,omitempty" maxLength:"64"`
+	Verdict    app.Verdict `json:"verdict"`
+	Reason     string      `json:"reason,omitempty"`
+	PlanHash   string      `json:"plan_hash,omitempty"`
 	Conditions Conditions  `json:"conditions,omitzero"`
 }
 

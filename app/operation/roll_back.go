@@ -18,7 +18,7 @@ type RollBackPreview struct {
 	PlanHash  string        `json:"plan_hash"`
 	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
 	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
-	GivesBack []string `json:"gives_back" nullable:"false"`
+	GivesBack []string `json:"gives_back"`
 	// Untouched counts the nodes of the cluster that the roll-back does nothing to.
 	Untouched int `json:"untouched"`
 	// LeavesOut are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.

@@ -21,23 +21,23 @@ const (
 // Policy is a rule about requests, in CEL (https://cel.dev) over Facts. Policies are looked at in order, those with the same
 // order by name.
 type Policy struct {
-	Name    string           `json:"name" maxLength:"63" doc:"Lower-case letters, digits and dashes"`
-	About   string           `json:"about,omitempty" maxLength:"500" doc:"What it is for"`
-	Order   int              `json:"order" minimum:"0" maximum:"100000" doc:"The smallest is looked at first"`
+	Name    string           `json:"name"`
+	About   string           `json:"about,omitempty"`
+	Order   int              `json:"order"`
 	Enabled bool             `json:"enabled"`
-	When    string           `json:"when" maxLength:"2000" doc:"CEL that gives true where the policy applies"`
-	Effect  app.PolicyEffect `json:"effect" enum:"allow,refuse,rewrite,approve"`
+	When    string           `json:"when"`
+	Effect  app.PolicyEffect `json:"effect"`
 	// Reason is told to the person who asked. Parts such as ${nodes} are CEL.
-	Reason string `json:"reason,omitempty" maxLength:"1000" doc:"Told to the person who asked; parts such as ${nodes} are CEL"`
+	Reason string `json:"reason,omitempty"`
 	// LeaseCap is CEL that gives a duration: no lease is longer. For rewrite.
-	LeaseCap string `json:"lease_cap,omitempty" maxLength:"2000" doc:"For rewrite: CEL that gives the longest lease"`
+	LeaseCap string `json:"lease_cap,omitempty"`
 	// Approval is who has to approve. For approve.
-	Approval *app.Approval `json:"approval,omitempty" doc:"For approve: who has to"`
+	Approval *app.Approval `json:"approval,omitempty"`
 
-	Version int       `json:"version" required:"false" doc:"Set by the server. Sent along when saving, it must be the current one"`
-	SavedBy string    `json:"saved_by,omitempty" required:"false"`
-	SavedAt time.Time `json:"saved_at,omitzero" required:"false"`
-	Deleted bool      `json:"deleted,omitempty" required:"false" doc:"Of a version: this is where it was deleted"`
+	Version int       `json:"version"`
+	SavedBy string    `json:"saved_by,omitempty"`
+	SavedAt time.Time `json:"saved_at,omitzero"`
+	Deleted bool      `json:"deleted,omitempty"`
 }
 
 // Judgement is what a policy says about facts.

@@ -75,7 +75,7 @@ type Try struct {
 	Policy Policy     `json:"policy"`
 	Remove bool       `json:"remove,omitempty"`
 	Facts  *app.Facts `json:"facts,omitempty"`
-	Past   int        `json:"past,omitempty" minimum:"0" maximum:"1000"`
+	Past   int        `json:"past,omitempty"`
 }
 
 // Trial is the answer. Looked counts the past requests, Otherwise those that would be decided otherwise than by the policies as
@@ -85,9 +85,9 @@ type Trial struct {
 	Then      *app.Decision `json:"then,omitempty"` // with the draft
 	Looked    int           `json:"looked"`
 	Otherwise int           `json:"otherwise"`
-	Cases     []TrialCase   `json:"cases" nullable:"false"`
+	Cases     []TrialCase   `json:"cases"`
 	Seconds   float64       `json:"seconds"` // that it took
-	Partial   bool          `json:"partial,omitempty" doc:"There was no time for all of them"`
+	Partial   bool          `json:"partial,omitempty"`
 }
 
 // TrialCase is a past request that would be decided otherwise.

@@ -215,21 +215,21 @@ type TenantEdit struct {
 
 // TenantImport is what an admin wants of the settings of a tenant. All of it happens, or nothing.
 type TenantImport struct {
-	File string `json:"file" maxLength:"16777216" doc:"The file, in the form that an export has"`
+	File string `json:"file"`
 	// Fill gives the values of places that the tenant has nothing for yet, by name. What it has stays as it is.
-	Fill map[string]string `json:"fill,omitempty" doc:"Values for places such as ${secret:NAME}, by name; what the tenant has already stays; write-only"`
+	Fill map[string]string `json:"fill,omitempty"`
 	// Prune also removes what the file does not hold, in the parts that it speaks of.
-	Prune bool `json:"prune,omitempty" doc:"Also remove what the file does not hold, in the parts that it speaks of"`
+	Prune bool `json:"prune,omitempty"`
 	// AsOf is what a report said: where the tenant's settings have changed since, it is EConflict, reason tenant_moved. "" does not look.
-	AsOf string `json:"as_of,omitempty" maxLength:"64" doc:"The as_of of the report that was looked at; where the settings have changed since, nothing happens"`
+	AsOf string `json:"as_of,omitempty"`
 }
 
 // TenantReport says what an import would do, or has done.
 type TenantReport struct {
-	Problems []TenantProblem `json:"problems" nullable:"false"` // errors first; with an error, nothing was done
-	Changes  []TenantEdit    `json:"changes" nullable:"false"`
+	Problems []TenantProblem `json:"problems"` // errors first; with an error, nothing was done
+	Changes  []TenantEdit    `json:"changes"`
 	Same     int             `json:"same"` // things that are as they were
-	Fill     []string        `json:"fill,omitempty" doc:"Names of the places that have no value yet"`
+	Fill     []string        `json:"fill,omitempty"`
 	Applied  bool            `json:"applied"`
 	AsOf     string          `json:"as_of"`
 }

@@ -36,7 +36,7 @@ type Inventory struct {
 	KeyFile string `json:"key_file"`
 	// KnownHosts is the file in which ssh looks for the host keys.
 	KnownHosts string          `json:"known_hosts"`
-	Hosts      []InventoryHost `json:"hosts" nullable:"false"`
+	Hosts      []InventoryHost `json:"hosts"`
 	// Groups are the host names by service.
 	Groups map[string][]string `json:"groups"`
 }
@@ -51,7 +51,7 @@ type InventoryHost struct {
 	Port     int      `json:"port"`
 	HostKey  string   `json:"host_key,omitempty"`
 	Zone     string   `json:"zone,omitempty"`
-	Services []string `json:"services" nullable:"false"`
+	Services []string `json:"services"`
 }
 
 // DefaultKeyFile is where the owner of a cluster is supposed to keep its key.

@@ -122,10 +122,10 @@ type UsageLine struct {
 type Usage struct {
 	From  time.Time   `json:"from"`
 	To    time.Time   `json:"to"`
-	By    UsageBy     `json:"by" enum:"none,tenant,user,template,provider,hardware,cluster"`
-	Step  UsageStep   `json:"step" enum:"none,hour,day,week,month"`
+	By    UsageBy     `json:"by"`
+	Step  UsageStep   `json:"step"`
 	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everybody
-	Lines []UsageLine `json:"lines" nullable:"false" doc:"By time, then by cost, the highest first"`
+	Lines []UsageLine `json:"lines"`
 	Total UsageSum    `json:"total"`
 }
 

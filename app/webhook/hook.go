@@ -40,20 +40,20 @@ const HookSecretMark = "whsec_"
 // HookRequest makes or changes a hook. What is nil or empty stays as it is; of a new hook it is the default.
 type HookRequest struct {
 	Name    string            `json:"-"`
-	URL     string            `json:"url,omitempty" maxLength:"2048" doc:"Where notices are sent to; write-only: only a part of it can be read again"`
-	Kinds   *[]app.NoticeKind `json:"kinds,omitempty" maxItems:"32" doc:"Which kinds of notice it wants; an empty list is all"`
-	Format  app.HookFormat    `json:"format,omitempty" doc:"muster, slack or mail; of a lifecycle hook muster or coopr"`
-	To      *string           `json:"to,omitempty" maxLength:"512" doc:"Of the format mail: whom to, addresses with commas between"`
-	Enabled *bool             `json:"enabled,omitempty" doc:"Whether notices are sent; true also starts a hook again that was stopped"`
-	Secret  string            `json:"secret,omitempty" maxLength:"128" doc:"What deliveries are signed with, whsec_ and base64 of 24 to 64 bytes; write-only"`
-	Rotate  bool              `json:"rotate,omitempty" doc:"Make a new secret; the old one signs too for a day"`
+	URL     string            `json:"url,omitempty"`
+	Kinds   *[]app.NoticeKind `json:"kinds,omitempty"`
+	Format  app.HookFormat    `json:"format,omitempty"`
+	To      *string           `json:"to,omitempty"`
+	Enabled *bool             `json:"enabled,omitempty"`
+	Secret  string            `json:"secret,omitempty"`
+	Rotate  bool              `json:"rotate,omitempty"`
 
-	When       app.HookPhase        `json:"when,omitempty" doc:"Makes it a lifecycle hook: before, after, failure, or template for one that templates name; of a new hook only"`
-	Operations *[]app.OperationKind `json:"operations,omitempty" maxItems:"32" doc:"Of a lifecycle hook: which kinds of operation it is about; an empty list is all"`
-	Timeout    *time.Duration       `json:"timeout,omitempty" doc:"Of a lifecycle hook: how long an operation waits for its answer, or a run of its script may take, in nanoseconds; 0: 5 minutes, or 30 for a script"`
-	OnTimeout  app.HookChoice       `json:"on_timeout,omitempty" doc:"Of a hook before operations: what happens where it does not answer in time, veto or go_on"`
-	Script     string               `json:"script,omitempty" maxLength:"65536" doc:"Instead of a URL: a script that is run on nodes, before or after the operation"`
-	Services   *[]string            `json:"services,omitempty" maxItems:"100" doc:"Of a script: the nodes that have one of these services; an empty list is all nodes"`
+	When       app.HookPhase        `json:"when,omitempty"`
+	Operations *[]app.OperationKind `json:"operations,omitempty"`
+	Timeout    *time.Duration       `json:"timeout,omitempty"`
+	OnTimeout  app.HookChoice       `json:"on_timeout,omitempty"`
+	Script     string               `json:"script,omitempty"`
+	Services   *[]string            `json:"services,omitempty"`
 }
 
 // SavedHook is a hook as it stands after a change. Secret is the one that was made for it just now, "" where none was: it
