@@ -63,7 +63,7 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 			}
 		}
 	}
-	p := &Portal{muster: newOffice(t).app, texts: catalog.Texts{}} // with all of the API
+	p := New(Config{Muster: newOffice(t).app, Texts: catalog.Texts{}}) // with all of the API
 	api := p.newAPI(chi.NewRouter())
 	for _, add := range []func(huma.API){p.apiCatalogRoutes, p.apiClusterRoutes, p.apiMoneyRoutes, p.apiHouseRoutes} {
 		add(api)
