@@ -141,6 +141,8 @@ var rooms = []room{
 	{"cmd/muster/cli", []string{"app", "domains", "app/file/catalog", "portal/client", "solver/explain"}, "what all commands share knows no command"},
 	{"cmd/muster/families", []string{"app", "domains", "app/file/catalog", "app/program", "automators", "automators/*", "cmd/muster/cli", "providers"}, "the families as this binary has them"},
 	{"cmd/muster/server", []string{"..."}, "the server's wiring introduces all of these to each other"},
+	{"cmd/muster/wiring", []string{"app", "app/*", "app/file/*", "app/policy/cel", "automators", "automators/shell", "cmd/muster/families", "jobs", "jobs/remote", "planner", "portal", "portal/*", "providers", "solver", "solver/*"},
+		"what the use cases and the portal are made of is the same in the server, the house and the bench"},
 	{"cmd/muster/doctor", []string{"..."}, "it looks at all that a server is wired of"},
 	{"cmd/muster/demo", []string{"app", "domains", "app/store", "cmd/muster/*", "portal/client"}, "it runs a server and asks it"},
 	{"cmd/muster/database", []string{"app", "domains", "app/store", "app/store/*", "cmd/muster/cli"}, "it speaks to the database of this host's server itself"},
@@ -159,6 +161,13 @@ var rooms = []room{
 	{"cmd/muster/policy", []string{"app", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
 	{"cmd/muster/*", []string{"app", "domains", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a noun's commands ask a server; what they share is in cli"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
+}
+
+// shared is what every command may use though it is in a command's folder, and why.
+var shared = map[string]string{
+	"cmd/house":           "it is what others in cmd measure and draw",
+	"cmd/muster/families": "a catalog is checked in the same way wherever it is read",
+	"cmd/muster/wiring":   "what is measured and drawn is wired as the server is",
 }
 
 // Outside things that live in some rooms only.
@@ -323,8 +332,8 @@ func TestLeaning(t *testing.T) {
 			if !ok {
 				continue
 			}
-			// A command's own folders are its own, and know each other; the house is what others in cmd measure and draw.
-			if strings.HasPrefix(ours, "cmd/") && command(ours) != command(dir) && (ours != "cmd/house" || !strings.HasPrefix(dir, "cmd/")) {
+			// A command's own folders are its own, and know each other.
+			if strings.HasPrefix(ours, "cmd/") && command(ours) != command(dir) && (shared[ours] == "" || !strings.HasPrefix(dir, "cmd/")) {
 				t.Errorf("%s imports %s: only cmd, and a command's own folders, may", file, imported)
 			}
 			if !slices.ContainsFunc(rooms[at].leans, func(pattern string) bool {
@@ -333,6 +342,44 @@ func TestLeaning(t *testing.T) {
 				t.Errorf("%s imports %s: %s", file, imported, rooms[at].why)
 			}
 		}
+	}
+}
+
+// What is measured, drawn and tried as a whole is what runs: parts that every installation has are put together in one place.
+func TestUseCasesAndPortalAreWiredOnce(t *testing.T) {
+	const wiring = "cmd/muster/wiring"
+	made := map[string]bool{"all.New": true, "portal.New": true}
+	for dir, p := range packages(t) {
+		if !strings.HasPrefix(dir, "cmd/") {
+			continue
+		}
+		for _, name := range p.files {
+			files := token.NewFileSet()
+			parsed, err := parser.ParseFile(files, filepath.Join(root, dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				x, ok := s.X.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				switch call := x.Name + "." + s.Sel.Name; {
+				case made[call] && dir == wiring:
+					delete(made, call)
+				case call == "all.New" || call == "portal.New":
+					t.Errorf("%s calls %s: take the function of %s that does, so that it is wired as the server is", files.Position(s.Pos()), call, wiring)
+				}
+				return true
+			})
+		}
+	}
+	for call := range made {
+		t.Errorf("%s does not call %s", wiring, call)
 	}
 }
 

@@ -54,14 +54,21 @@ func eight() *app.Catalog {
 	return c
 }
 
-// stepsOfEight is how many steps a node of that catalog has.
+// stepsOfEight is how many steps a node of that catalog has. In clusters of at most app.NamesMost nodes one more gives it the others' names.
 const stepsOfEight = 8
 
 // create asks for a cluster and waits until it stands.
 func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
 	began := time.Now()
-	v, err := r.app.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
-		app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+	ask := func() (app.ClusterView, error) {
+		return r.app.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
+			app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+	}
+	v, err := ask()
+	for app.CodeOf(err) == app.ERateLimit && ctx.Err() == nil { // more at once than a tenant may ask
+		time.Sleep(10 * time.Millisecond)
+		v, err = ask()
+	}
 	if err != nil {
 		return app.Operation{}, 0, err
 	}
@@ -85,8 +92,8 @@ func bigCluster(ctx context.Context, nodes int) (c cost, accepted time.Duration,
 	before := r.store.Commits()
 	c, err = during(r.redis, func() error {
 		op, a, err := r.create(ctx, app.DefaultTenant, "web", "big", nodes)
-		if accepted = a; err == nil && op.Done != nodes*stepsOfEight {
-			err = fmt.Errorf("%d steps instead of %d", op.Done, nodes*stepsOfEight)
+		if accepted = a; err == nil && (op.Done != op.Total || op.Done < nodes*stepsOfEight) {
+			err = fmt.Errorf("%d steps of %d, which are at least %d", op.Done, op.Total, nodes*stepsOfEight)
 		}
 		return err
 	})

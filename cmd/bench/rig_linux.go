@@ -20,11 +20,8 @@ import (
 	"muster/app/all"
 	"muster/app/store"
 	"muster/automators"
+	"muster/cmd/muster/wiring"
 	"muster/jobs"
-	"muster/jobs/remote"
-	"muster/planner"
-	"muster/solver"
-	"muster/solver/change"
 )
 
 // rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
@@ -72,8 +69,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
-	r.app = all.New(all.Deps{Store: r.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: remote.Keys{},
-		Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
+	r.app = wiring.UseCases(all.Deps{Store: r.store, Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
 	if r.queue, err = jobs.OpenQueue(r.redis.url, "bench"); err != nil {
 		return nil, err
 	}

@@ -130,7 +130,12 @@ func (f *Form) add(n *html.Node, labels map[string]bool) {
 		}
 		return
 	}
-	if kind == "hidden" {
+	if n.Data == "textarea" {
+		if value = ""; n.FirstChild != nil {
+			value = strings.TrimPrefix(n.FirstChild.Data, "\n")
+		}
+	}
+	if _, hidden := attribute(n, "hidden"); kind == "hidden" || hidden && n.Data == "textarea" {
 		f.Values.Add(name, value)
 		return
 	}
@@ -138,9 +143,6 @@ func (f *Form) add(n *html.Node, labels map[string]bool) {
 	switch n.Data {
 	case "textarea":
 		field.Type = "textarea"
-		if n.FirstChild != nil {
-			field.Value = strings.TrimPrefix(n.FirstChild.Data, "\n")
-		}
 	case "select":
 		field.Type = "select"
 		first := true

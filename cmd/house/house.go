@@ -11,21 +11,11 @@ import (
 
 	"muster/app"
 	"muster/app/all"
-	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
-	"muster/app/file/spec"
-	"muster/app/policy/cel"
 	"muster/app/store"
-	"muster/automators"
-	"muster/jobs"
-	"muster/jobs/remote"
-	"muster/planner"
+	"muster/cmd/muster/families"
+	"muster/cmd/muster/wiring"
 	"muster/portal"
-	"muster/portal/buildsystems"
-	"muster/providers"
-	"muster/solver"
-	"muster/solver/change"
-	"muster/solver/explain"
 )
 
 //go:embed catalog
@@ -94,19 +84,15 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	if err != nil {
 		return nil, err
 	}
-	h.catalog, err = catalog.NewReader(catalog.Options{ProviderTypes: providers.Names(), Automators: automators.Names(), CheckAction: automators.Check}, appcatalog.Families{}).
-		LoadFS(catalog.Source{Name: CatalogDir, FS: tree})
-	if err != nil {
+	reader := catalog.NewReader(families.CatalogOptions(nil), families.All())
+	if h.catalog, err = reader.LoadFS(catalog.Source{Name: CatalogDir, FS: tree}); err != nil {
 		return nil, fmt.Errorf("house: %w", err)
 	}
 	if h.Store, err = store.Open(ctx, where, make([]byte, store.KeySize)); err != nil {
 		return nil, err
 	}
-	places := solver.New()
-	h.App = all.New(all.Deps{Store: h.Store, Solver: solver.WithNotes(places), Explainer: explain.New(places), Changer: change.New(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: cel.New(), Builds: buildsystems.Family{}, BuildRules: cel.NewBuilds(), Catalog: func() *app.Catalog { return h.catalog }, Now: clock.Now, Tries: jobs.Tries,
-		Sleeps: func(string) bool { return true }, Provisioned: true})
-	h.Portal = portal.New(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, Rules: spec.RuleTexts{}, URL: "https://muster.example.com"})
+	h.App = wiring.UseCases(all.Deps{Store: h.Store, Catalog: func() *app.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
+	h.Portal = wiring.Portal(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
 	return h, nil
 }
 

@@ -56,7 +56,8 @@ func firstKnown(known map[string]string, names ...string) string {
 // known gives values for the parameters of routes: by name, or by pattern and name, or, with ?, what comes behind the path.
 func (h *House) known(ctx context.Context) (map[string]string, error) {
 	boss := h.actor(Admin)
-	k := map[string]string{"template": "web-shop", "user": User, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop",
+	k := map[string]string{"template": "web-shop", "user": User, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
+		"/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
 		"/clusters/{id}/{power:sleep|wake} power": "sleep", "/admin/hooks/{hook}/deliveries/{delivery} hook": "chargeback"}
 	for name, patterns := range map[string][]string{
 		"payments":       {"id"},

@@ -13,7 +13,7 @@ import (
 	"muster/app/store/db"
 	"muster/app/store/kms"
 	"muster/cmd/muster/cli"
-	"muster/cmd/muster/server"
+	"muster/cmd/muster/wiring"
 	"muster/providers"
 )
 
@@ -45,7 +45,7 @@ func leftOut() []string {
 	for _, scheme := range slices.Concat(db.LeftOut, blob.LeftOut, kms.LeftOut) {
 		left = append(left, scheme+"://")
 	}
-	if server.SecurityKeys() == nil {
+	if wiring.SecurityKeys() == nil {
 		left = append(left, "security keys")
 	}
 	return left

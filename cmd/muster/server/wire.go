@@ -20,30 +20,19 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/file/catalog"
-	"muster/app/file/spec"
-	"muster/app/file/tenantfile"
 	"muster/app/fleet"
 	"muster/app/identity"
-	"muster/app/policy/cel"
 	"muster/app/store"
-	"muster/automators"
-	"muster/automators/shell"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/observe/metrics"
+	"muster/cmd/muster/wiring"
 	"muster/jobs"
-	"muster/jobs/remote"
-	"muster/planner"
 	"muster/portal"
-	"muster/portal/buildsystems"
 	fleetpage "muster/portal/fleet"
 	"muster/portal/site"
-	"muster/providers"
-	"muster/solver"
-	"muster/solver/change"
-	"muster/solver/explain"
 )
 
 // Config is everything that a server is told from outside, as plain values.
@@ -156,7 +145,6 @@ func (s *Server) open(ctx context.Context) error {
 	if err := s.openQueue(ctx, installation); err != nil {
 		return err
 	}
-	where := solver.New()
 	blobs, err := s.openBlobs(ctx)
 	if err != nil {
 		return err
@@ -166,20 +154,17 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	budget := jobs.NewBudget(s.queue, c.Log)
 	budget.Meter = s.metrics
-	s.App = all.New(all.Deps{Store: s.Store, Solver: solver.WithNotes(where), Explainer: explain.New(where), Changer: change.New(), Planner: planner.New(),
-		Keys: remote.Keys{}, Policies: cel.New(), Builds: buildsystems.Family{}, BuildRules: cel.NewBuilds(), TenantFiles: tenantfile.Files{}, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock, Budgets: budget, Calls: budget, RateOf: providers.RateOf, Facts: s.facts, Tries: jobs.Tries, Sleeps: providers.Sleeps, DryRuns: automators.DryRuns, Firewalls: providers.Firewalls, CheckScript: shell.Syntax,
-		Provisioned: true, HookGuard: s.guard(), Blobs: blobs, ResourceKinds: families.ResourceKinds(), ResourceLimits: c.Resources.limits(),
-		Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
+	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer, guard: s.guard()}
+	s.onClose(s.Providers.Close)
+	s.App = wiring.UseCases(all.Deps{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock,
+		Budgets: budget, Calls: budget, Facts: s.facts, Provisioned: true, HookGuard: s.guard(), Accounts: AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
+		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
 	if _, err := s.App.RecordCatalog(ctx, s.id); err != nil {
 		return err
 	}
 	if s.AdminPassword, err = s.App.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
-	s.App.LeaseGrace = c.Upkeep.LeaseGrace
-	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer, guard: s.guard()}
-	s.onClose(s.Providers.Close)
-	s.App.Accounts = AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere}
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
@@ -253,8 +238,8 @@ func (s *Server) listen(ctx context.Context) (err error) {
 		return err
 	}
 	s.slack = s.Slack.open(s.App, at, s.id, s.Log)
-	s.Portal = portal.New(portal.Config{Chat: installer(s.slack), Keys: SecurityKeys(), Muster: s.App, Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
-		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate, Texts: catalog.Texts{}, Rules: spec.RuleTexts{},
+	s.Portal = wiring.Portal(portal.Config{Chat: installer(s.slack), Muster: s.App, Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
+		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}

@@ -1,6 +1,6 @@
 //go:build !small
 
-package server
+package wiring
 
 import (
 	"muster/portal/securitykey"

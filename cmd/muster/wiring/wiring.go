@@ -1,0 +1,38 @@
+package wiring
+
+import (
+	"muster/app/all"
+	"muster/app/file/catalog"
+	"muster/app/file/spec"
+	"muster/app/file/tenantfile"
+	"muster/app/policy/cel"
+	"muster/automators"
+	"muster/automators/shell"
+	"muster/cmd/muster/families"
+	"muster/jobs"
+	"muster/jobs/remote"
+	"muster/planner"
+	"muster/portal"
+	"muster/portal/buildsystems"
+	"muster/providers"
+	"muster/solver"
+	"muster/solver/change"
+	"muster/solver/explain"
+)
+
+// UseCases returns the use cases on top of d, in which it sets what does not differ from place to place.
+func UseCases(d all.Deps) *all.App {
+	layouts := solver.New()
+	d.Solver, d.Explainer, d.Changer, d.Planner = solver.WithNotes(layouts), explain.New(layouts), change.New(), planner.New()
+	d.Keys, d.Tries = remote.Keys{}, jobs.Tries
+	d.Policies, d.Builds, d.BuildRules, d.TenantFiles = cel.New(), buildsystems.Family{}, cel.NewBuilds(), tenantfile.Files{}
+	d.RateOf, d.Sleeps, d.Firewalls = providers.RateOf, providers.Sleeps, providers.Firewalls
+	d.DryRuns, d.CheckScript, d.ResourceKinds = automators.DryRuns, shell.Syntax, families.ResourceKinds()
+	return all.New(d)
+}
+
+// Portal returns the portal on top of c, in which it sets what does not differ from place to place.
+func Portal(c portal.Config) *portal.Portal {
+	c.Keys, c.Texts, c.Rules = SecurityKeys(), catalog.Texts{}, spec.RuleTexts{}
+	return portal.New(c)
+}
