@@ -19,7 +19,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/store/storetest"
 	"muster/jobs"
-	"muster/portal"
+	fleetpage "muster/portal/fleet"
 )
 
 // newDesk gives an app on a store of its own, with one provisioner registered.
@@ -62,7 +62,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, appall.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)
-	server := httptest.NewTLSServer(portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
+	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
 	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	client.Transport = lossy{client.Transport, lose}
 	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })
@@ -149,7 +149,7 @@ func TestWorkerAPIRefusesStrangersAndNonsense(t *testing.T) {
 		"too much":                {path: "claim", token: token, body: `{"nonce":"` + strings.Repeat("n", 9<<20) + `"}`, status: http.StatusRequestEntityTooLarge},
 		"no such thing":           {path: "nothing", token: token, body: "{}", status: http.StatusNotFound},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+portal.WorkerPath+c.path, bytes.NewReader([]byte(c.body)))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+fleetpage.WorkerPath+c.path, bytes.NewReader([]byte(c.body)))
 		if err != nil {
 			t.Fatal(err)
 		}

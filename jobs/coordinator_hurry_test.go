@@ -16,7 +16,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/fleet"
 	"muster/jobs"
-	"muster/portal"
+	fleetpage "muster/portal/fleet"
 )
 
 // waits counts the waits for cancels that are open, and how many began.
@@ -39,10 +39,10 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
-func hurryTown(t *testing.T) (desk apptest.Desk, s appall.Store, api *portal.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
+func hurryTown(t *testing.T) (desk apptest.Desk, s appall.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
-	api = portal.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
+	api = fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
 	seen = &waits{next: api}
 	server := httptest.NewTLSServer(seen)
 	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})

@@ -3,9 +3,6 @@ package portal
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
@@ -19,6 +16,9 @@ import (
 	"muster/app"
 	"muster/app/template"
 	"muster/app/usage"
+	"muster/portal/identity"
+	"muster/portal/operation"
+	"muster/portal/site"
 	"muster/portal/wire"
 )
 
@@ -41,11 +41,11 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds. " +
 		"Superadmins act in another tenant with the header Muster-Tenant. What build systems and their builds ask for without an account is described apart, in /hooks/openapi.json."
 	c.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
-	c.Servers = []*huma.Server{{URL: apiPath}}
+	c.Servers = []*huma.Server{{URL: site.APIPath}}
 	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
 	c.RejectUnknownQueryParameters = true
-	c.Components.Schemas = newAPISchemas()
+	c.Components.Schemas = site.NewAPISchemas()
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	api := humachi.New(r, c)
 
@@ -56,7 +56,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 		s.Required = []string{"template"}
 		s.PrecomputeMessages()
 	}
-	boundAmendments(schema)
+	operation.BoundAmendments(schema)
 
 	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
 	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
@@ -69,18 +69,6 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	return api
 }
 
-func serveOpenAPI(doc *huma.OpenAPI) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		b, err := json.Marshal(doc)
-		if err != nil {
-			http.Error(w, "internal error", http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/openapi+json")
-		_, _ = w.Write(b)
-	}
-}
-
 // The notes that routes.go adds to an operation.
 
 func about(summary string) func(*huma.Operation) {
@@ -89,7 +77,7 @@ func about(summary string) func(*huma.Operation) {
 
 func describe(o *huma.Operation, summary string) {
 	o.Summary = summary
-	o.MaxBodyBytes = apiLimit
+	o.MaxBodyBytes = site.APILimit
 	if o.Security == nil {
 		o.Security = []map[string][]string{{"token": {}}}
 	}
@@ -126,7 +114,7 @@ func files(description string, kinds ...string) func(*huma.Operation) {
 		content := map[string]*huma.MediaType{}
 		for _, kind := range kinds {
 			content[kind] = &huma.MediaType{}
-			if kind != mediaJSON {
+			if kind != site.MediaJSON {
 				content[kind].Schema = &huma.Schema{Type: huma.TypeString}
 			}
 		}
@@ -140,11 +128,9 @@ func files(description string, kinds ...string) func(*huma.Operation) {
 // open lets everybody in. It stands before about.
 func open(o *huma.Operation) { o.Security = []map[string][]string{} }
 
-const metaStream = "stream"
-
 // streaming keeps the time limit of requests away from an operation that takes as long as it takes.
 func streaming(o *huma.Operation) {
-	o.Metadata = map[string]any{metaStream: true}
+	o.Metadata = map[string]any{site.MetaStream: true}
 	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"events": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Event"}},
 	}}
@@ -158,7 +144,7 @@ func streaming(o *huma.Operation) {
 }
 
 func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
-	if ctx.Operation().Metadata[metaStream] == true {
+	if ctx.Operation().Metadata[site.MetaStream] == true {
 		// The server's deadlines would cut a long poll short; what is written later has a deadline of its own.
 		_, w := humachi.Unwrap(ctx)
 		rc := http.NewResponseController(w)
@@ -167,20 +153,18 @@ func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx.Context(), requestTime)
+	bounded, cancel := context.WithTimeout(ctx.Context(), site.RequestTime)
 	defer cancel()
 	next(huma.WithContext(ctx, bounded))
 }
-
-type actorKey struct{}
 
 // bearer lets in who carries a token.
 func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if len(ctx.Operation().Security) == 0 {
 			r, w := humachi.Unwrap(ctx)
-			if err := p.strangerTooOften(w, r); err != nil {
-				p.writeProblem(w, r, err)
+			if err := p.quota.StrangerTooOften(w, r); err != nil {
+				p.WriteProblem(w, r, err)
 				return
 			}
 			next(ctx)
@@ -191,78 +175,51 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 		token = strings.TrimSpace(token)
 		if !strings.EqualFold(scheme, "Bearer") || token == "" {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			p.writeProblem(w, r, &app.Error{
+			p.WriteProblem(w, r, &app.Error{
 				Code: app.EUnauthorized, Message: "This needs a token.", Hint: "Send the header Authorization: Bearer <token>.",
 			})
 			return
 		}
-		a, err := p.muster.ActorOfToken(ctx.Context(), token, address(r))
+		a, err := p.Muster.ActorOfToken(ctx.Context(), token, site.Address(r))
 		if err != nil {
 			if app.CodeOf(err) == app.EUnauthorized {
 				w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 			}
-			p.writeProblem(w, r, err)
+			p.WriteProblem(w, r, err)
 			return
 		}
-		requestOf(ctx.Context()).user = a.Tenant + "/" + a.Name()
-		if a, err = p.actingIn(ctx.Context(), a, headerTenant(r)); err != nil {
-			p.writeProblem(w, r, err)
+		site.RequestOf(ctx.Context()).User = a.Tenant + "/" + a.Name()
+		if a, err = p.ActingIn(ctx.Context(), a, identity.HeaderTenant(r)); err != nil {
+			p.WriteProblem(w, r, err)
 			return
 		}
-		if err := p.tooOften(w, r, a); err != nil {
-			p.writeProblem(w, r, err)
+		if err := p.quota.TooOften(w, r, a); err != nil {
+			p.WriteProblem(w, r, err)
 			return
 		}
 		still := func(ctx context.Context) error {
-			_, err := p.muster.ActorOfToken(ctx, token, address(r))
+			_, err := p.Muster.ActorOfToken(ctx, token, site.Address(r))
 			return err
 		}
-		long := context.WithValue(ctx.Context(), stillKey{}, still)
-		next(huma.WithContext(ctx, a.In(context.WithValue(long, actorKey{}, a))))
+		long := context.WithValue(ctx.Context(), site.StillKey{}, still)
+		next(huma.WithContext(ctx, a.In(context.WithValue(long, site.ActorKey{}, a))))
 	}
-}
-
-type stillKey struct{}
-
-// still tells whether the token of a request that goes on for long counts yet.
-func still(ctx context.Context) error {
-	if f, ok := ctx.Value(stillKey{}).(func(context.Context) error); ok {
-		return f(ctx)
-	}
-	return nil
-}
-
-// caller gives whose token the request carried.
-func caller(ctx context.Context) app.Actor {
-	a, _ := ctx.Value(actorKey{}).(app.Actor)
-	return a
-}
-
-// fail turns an error of a use case into a problem, and logs what is not told.
-func (p *Portal) fail(ctx context.Context, err error) error {
-	e, a := known(err)
-	p.noteRefusal(ctx, caller(ctx), "api", err)
-	if a.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		p.log.LogAttrs(ctx, slog.LevelError, "request failed", slog.Any("error", err), slog.Int("status", a.status),
-			slog.String("request", requestOf(ctx).id))
-	}
-	return newProblem(e, a)
 }
 
 // problemOf says a refusal of huma as a problem. The values that it would echo are left out: they may be secrets.
-func problemOf(status int, message string, causes []error) *problem {
-	b := &problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: wire.CodeOfStatus(status)}
+func problemOf(status int, message string, causes []error) *site.Problem {
+	b := &site.Problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: wire.CodeOfStatus(status)}
 	for _, c := range causes {
 		if c == nil {
 			continue
 		}
-		pl := place{Message: c.Error()}
+		pl := site.Place{Message: c.Error()}
 		if d, ok := c.(huma.ErrorDetailer); ok {
-			pl = place{Message: d.ErrorDetail().Message, Location: d.ErrorDetail().Location}
+			pl = site.Place{Message: d.ErrorDetail().Message, Location: d.ErrorDetail().Location}
 		}
 		b.Places = append(b.Places, pl)
 	}
-	slices.SortFunc(b.Places, func(x, y place) int {
+	slices.SortFunc(b.Places, func(x, y site.Place) int {
 		return cmp.Or(strings.Compare(x.Location, y.Location), strings.Compare(x.Message, y.Message))
 	})
 	b.Places = slices.Compact(b.Places)
@@ -283,10 +240,10 @@ func problemOf(status int, message string, causes []error) *problem {
 }
 
 func (p *Portal) apiNotFound(w http.ResponseWriter, r *http.Request) {
-	p.writeProblem(w, r, errNoSuchPage)
+	p.WriteProblem(w, r, site.ErrNoSuchPage)
 }
 
 func (p *Portal) apiNotAllowed(w http.ResponseWriter, r *http.Request) {
 	allow(w, r)
-	p.writeProblem(w, r, errNoSuchVerb)
+	p.WriteProblem(w, r, site.ErrNoSuchVerb)
 }

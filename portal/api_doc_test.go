@@ -11,8 +11,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
-
 	"muster/app/file/catalog"
+	"muster/portal/build"
+	"muster/portal/site"
 )
 
 // Values that fieldTags does not allow are refused before a use case sees them: also in lists, in embedded structs and in structs within others.
@@ -38,7 +39,7 @@ func TestValuesOutOfRangeAreRefused(t *testing.T) {
 		{"POST", "/requests/1/reviews", `{"verdict":"perhaps","reason":"` + long(1001) + `","conditions":{"size":-1}}`, []string{
 			"body.conditions.size: must be at least 0", "body.reason: must have at most 1000 characters", "body.verdict: must be one of: approve, deny, conditions"}},
 	} {
-		var p problem
+		var p site.Problem
 		status, _ := o.api("boss", c.method, c.path, json.RawMessage(c.body), &p)
 		var got []string
 		for _, at := range p.Places {
@@ -63,17 +64,17 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 			}
 		}
 	}
-	p := &Portal{muster: newOffice(t).app, texts: catalog.Texts{}} // with all of the API
+	p := New(Config{Muster: newOffice(t).app, Texts: catalog.Texts{}}) // with all of the API
 	api := p.newAPI(chi.NewRouter())
 	for _, add := range []func(huma.API){p.apiCatalogRoutes, p.apiClusterRoutes, p.apiMoneyRoutes, p.apiHouseRoutes} {
 		add(api)
 	}
-	for _, s := range []huma.Registry{api.OpenAPI().Components.Schemas, buildDocument().Components.Schemas} {
+	for _, s := range []huma.Registry{api.OpenAPI().Components.Schemas, build.BuildDocument().Components.Schemas} {
 		for name := range s.Map() {
-			describe(s.TypeFromRef(schemaPrefix + name))
+			describe(s.TypeFromRef(site.SchemaPrefix + name))
 		}
 	}
-	for of, tags := range fieldTags {
+	for of, tags := range site.FieldTags {
 		if !described[of] {
 			t.Errorf("%v: no document of the API has this type", of)
 		}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"muster/portal/site"
 )
 
 type listsInner struct {
@@ -31,7 +33,7 @@ func TestAnswersHaveTheListsThatAreDescribed(t *testing.T) {
 			Pointer: &listsInner{Own: &listsInner{}}, hidden: nil}
 	}
 	v := build()
-	got, err := json.Marshal(withLists(&v))
+	got, err := json.Marshal(site.WithLists(&v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +46,10 @@ func TestAnswersHaveTheListsThatAreDescribed(t *testing.T) {
 		t.Errorf("it was changed: %+v", v)
 	}
 	whole := &listsInner{Names: []string{}}
-	if withLists(whole) != any(whole) {
+	if site.WithLists(whole) != any(whole) {
 		t.Error("an answer that lacks nothing was copied")
 	}
-	if withLists(nil) != nil || withLists(5) != any(5) {
+	if site.WithLists(nil) != nil || site.WithLists(5) != any(5) {
 		t.Error("what has no lists was changed")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/portal/site"
 )
 
 // The API's answers carry an ETag (RFC 9110): a program that has the answer already asks with If-None-Match and is told so in few bytes, and
@@ -37,7 +37,7 @@ func matches(list, tag string) bool {
 
 // tagged gives answers of what reads their tag, and those that the sender has already no body.
 func (p *Portal) tagged(ctx huma.Context, next func(huma.Context)) {
-	if m := ctx.Method(); (m != http.MethodGet && m != http.MethodHead) || ctx.Operation().Metadata[metaStream] == true {
+	if m := ctx.Method(); (m != http.MethodGet && m != http.MethodHead) || ctx.Operation().Metadata[site.MetaStream] == true {
 		next(ctx)
 		return
 	}
@@ -66,19 +66,19 @@ func (p *Portal) matching(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	r, w := humachi.Unwrap(ctx)
-	free := p.changing.hold(caller(ctx.Context()).Tenant + " " + r.URL.Path)
+	free := p.changing.hold(site.Caller(ctx.Context()).Tenant + " " + r.URL.Path)
 	defer free()
 	now, status := p.reading(ctx.Context(), r)
 	switch {
 	case status == http.StatusMethodNotAllowed:
-		p.writeProblem(w, r, &app.Error{Code: app.EInvalid, Reason: "malformed", Field: "If-Match", Message: "There is nothing to read at this address, so nothing to match.",
+		p.WriteProblem(w, r, &app.Error{Code: app.EInvalid, Reason: "malformed", Field: "If-Match", Message: "There is nothing to read at this address, so nothing to match.",
 			Hint: "Leave If-Match out."})
 		return
 	case status == http.StatusOK && matches(want, tagOf(now)):
 		next(ctx)
 		return
 	}
-	p.writeProblem(w, r, &app.Error{Code: app.EConflict, Reason: "precondition", Field: "If-Match", Message: "This has been changed since you read it.",
+	p.WriteProblem(w, r, &app.Error{Code: app.EConflict, Reason: "precondition", Field: "If-Match", Message: "This has been changed since you read it.",
 		Hint: "Read it again, make your change to what it is now, and send that with the new ETag."})
 }
 
@@ -86,7 +86,7 @@ func (p *Portal) matching(ctx huma.Context, next func(huma.Context)) {
 func (p *Portal) reading(ctx context.Context, r *http.Request) ([]byte, int) {
 	get := r.Clone(context.WithValue(ctx, chi.RouteCtxKey, nil))
 	get.Method, get.Body, get.ContentLength = http.MethodGet, http.NoBody, 0
-	get.URL.Path, get.URL.RawPath = strings.TrimPrefix(get.URL.Path, apiPath), strings.TrimPrefix(get.URL.RawPath, apiPath)
+	get.URL.Path, get.URL.RawPath = strings.TrimPrefix(get.URL.Path, site.APIPath), strings.TrimPrefix(get.URL.RawPath, site.APIPath)
 	for _, h := range []string{"If-Match", "If-None-Match", onceHeader, "Content-Type", "Content-Length"} {
 		get.Header.Del(h)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/portal/site"
 )
 
 // Repeats is a power that a Muster may have: to carry out a request once that is sent twice. See app.IdempotencyStore for what it gives.
@@ -33,30 +34,30 @@ const (
 // kept; of those that say that it was not, the key is forgotten, so that the request can be sent again. It stands after bearer.
 func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	key, m := ctx.Header(onceHeader), ctx.Method()
-	kept, able := p.muster.(Repeats)
+	kept, able := p.Muster.(Repeats)
 	if key == "" || !able || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
-		ctx.Operation().MaxBodyBytes != apiLimit || ctx.Operation().Metadata[metaStream] == true { // a large body is not held
+		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // a large body is not held
 		next(ctx)
 		return
 	}
 	r, w := humachi.Unwrap(ctx)
-	a := caller(ctx.Context())
+	a := site.Caller(ctx.Context())
 	k := cluster.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
 	// What is longer than this is refused by what comes next.
-	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), apiLimit+1))
+	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), site.APILimit+1))
 	if err != nil {
-		p.writeProblem(w, r, err)
+		p.WriteProblem(w, r, err)
 		return
 	}
 	before, err := kept.BeginOnce(ctx.Context(), k, fingerprint(r, body))
 	if err != nil {
-		p.writeProblem(w, r, err)
+		p.WriteProblem(w, r, err)
 		return
 	}
 	if before != nil {
 		if err := kept.MayRepeat(ctx.Context(), a, *before); err != nil {
-			p.noteRefusal(ctx.Context(), a, "api", err)
-			p.writeProblem(w, r, err)
+			p.NoteRefusal(ctx.Context(), a, "api", err)
+			p.WriteProblem(w, r, err)
 			return
 		}
 		w.Header().Set(onceReplayed, "true")
@@ -64,7 +65,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	a, took := a.Noting()
-	rec := &recorded{humaContext: huma.WithContext(ctx, cluster.Once(a.In(context.WithValue(ctx.Context(), actorKey{}, a)), k)), in: bytes.NewReader(body)}
+	rec := &recorded{humaContext: huma.WithContext(ctx, cluster.Once(a.In(context.WithValue(ctx.Context(), site.ActorKey{}, a)), k)), in: bytes.NewReader(body)}
 	settled := false
 	settle := func() {
 		settled = true
@@ -78,7 +79,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 			err = kept.ReleaseOnce(after, k)
 		}
 		if err != nil {
-			p.log.ErrorContext(ctx.Context(), "the answer to a request with an idempotency key is not kept", "error", err, "request", requestOf(ctx.Context()).id)
+			p.Log.ErrorContext(ctx.Context(), "the answer to a request with an idempotency key is not kept", "error", err, "request", site.RequestOf(ctx.Context()).Id)
 		}
 	}
 	defer func() {
@@ -127,9 +128,12 @@ type recorded struct {
 func (c *recorded) Unwrap() huma.Context { return c.humaContext }
 
 func (c *recorded) BodyReader() io.Reader { return c.in }
+
 func (c *recorded) BodyWriter() io.Writer { return &c.out }
-func (c *recorded) SetStatus(status int)  { c.status = status }
-func (c *recorded) Status() int           { return c.status }
+
+func (c *recorded) SetStatus(status int) { c.status = status }
+
+func (c *recorded) Status() int { return c.status }
 
 func (c *recorded) SetHeader(name, value string) {
 	if http.CanonicalHeaderKey(name) == "Content-Type" {

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/portal/site"
 )
 
 // program sends a request of a program; key is its Idempotency-Key, "" for none.
@@ -16,7 +17,7 @@ func (w *town) program(token, method, path, body, key string) seen {
 	if key != "" {
 		headers = append(headers, onceHeader, key)
 	}
-	return w.do(w.request(method, apiPath+path, body, headers...))
+	return w.do(w.request(method, site.APIPath+path, body, headers...))
 }
 
 // TestAnswersAreKeptForThoseWhoMayAsk sends a request again with less than it took.

@@ -59,7 +59,7 @@ func del[I, O any](api huma.API, path string, handler func(context.Context, *I) 
 }
 
 // An operation is what is known about an endpoint before the first request.
-type operation struct {
+type restOperation struct {
 	endpoint
 	api     huma.API
 	doc     *huma.Operation
@@ -112,7 +112,7 @@ func register(api huma.API, method, path string, e endpoint, options []option) {
 	if doc.Responses == nil {
 		doc.Responses = map[string]*huma.Response{}
 	}
-	o := &operation{
+	o := &restOperation{
 		endpoint: e, api: api, doc: doc, schemas: api.OpenAPI().Components.Schemas, defaults: map[reflect.Type][]fieldDefault{}, status: -1, answer: -1,
 		strict: config.RejectUnknownQueryParameters || doc.RejectUnknownQueryParameters,
 	}
@@ -130,7 +130,7 @@ func unsupported(t reflect.Type, f reflect.StructField, why string) {
 	panic(fmt.Sprintf("portal: field %s of %v: %s", f.Name, t, why))
 }
 
-func (o *operation) addInput() {
+func (o *restOperation) addInput() {
 	if o.in.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("portal: input %v is not a struct", o.in))
 	}
@@ -149,7 +149,7 @@ func (o *operation) addInput() {
 }
 
 // addFields finds parameters, also those of embedded structs.
-func (o *operation) addFields(t reflect.Type, parent []int) {
+func (o *restOperation) addFields(t reflect.Type, parent []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(slices.Clone(parent), i)
@@ -170,7 +170,7 @@ func (o *operation) addFields(t reflect.Type, parent []int) {
 	}
 }
 
-func (o *operation) addParam(t reflect.Type, f reflect.StructField, index []int) {
+func (o *restOperation) addParam(t reflect.Type, f reflect.StructField, index []int) {
 	p := param{index: index, fallback: f.Tag.Get("default")}
 	for _, in := range []string{"path", "query", "header"} {
 		name := f.Tag.Get(in)

@@ -8,10 +8,11 @@ import (
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+	"muster/portal/site"
 )
 
 // fail answers with an error of the handler.
-func (o *operation) fail(ctx huma.Context, err error) {
+func (o *restOperation) fail(ctx huma.Context, err error) {
 	var h huma.HeadersError
 	if errors.As(err, &h) {
 		for name, values := range h.GetHeaders() {
@@ -28,7 +29,7 @@ func (o *operation) fail(ctx huma.Context, err error) {
 }
 
 // send answers with an output of the handler.
-func (o *operation) send(ctx huma.Context, out reflect.Value) {
+func (o *restOperation) send(ctx huma.Context, out reflect.Value) {
 	media := ""
 	for _, h := range o.headers {
 		v := out.Field(h.field).String()
@@ -59,7 +60,7 @@ func (o *operation) send(ctx huma.Context, out reflect.Value) {
 }
 
 // write encodes an answer, in the media type that the client prefers where the output names none.
-func (o *operation) write(ctx huma.Context, status int, media string, v any) {
+func (o *restOperation) write(ctx huma.Context, status int, media string, v any) {
 	if media == "" {
 		var err error
 		if media, err = o.api.Negotiate(ctx.Header("Accept")); err != nil {
@@ -74,7 +75,7 @@ func (o *operation) write(ctx huma.Context, status int, media string, v any) {
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		return
 	}
-	err := o.api.Marshal(ctx.BodyWriter(), media, withLists(v))
+	err := o.api.Marshal(ctx.BodyWriter(), media, site.WithLists(v))
 	switch {
 	case err == nil:
 	case errors.Is(ctx.Context().Err(), context.Canceled):

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"muster/portal/site"
 )
-
-const mediaJSON = "application/json"
 
 // hint names the schema of a body whose type has no name.
 func hint(t reflect.Type, f reflect.StructField, other string) string {
@@ -21,7 +20,7 @@ func hint(t reflect.Type, f reflect.StructField, other string) string {
 	return t.Name() + f.Name
 }
 
-func (o *operation) addBody(f reflect.StructField) {
+func (o *restOperation) addBody(f reflect.StructField) {
 	for _, tag := range []string{"contentType", "nameHint"} {
 		if f.Tag.Get(tag) != "" {
 			unsupported(o.in, f, "the tag "+tag+" is not supported")
@@ -35,19 +34,19 @@ func (o *operation) addBody(f reflect.StructField) {
 	optional := f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Interface
 	o.doc.RequestBody = &huma.RequestBody{
 		Required: f.Tag.Get("required") == "true" || !optional,
-		Content:  map[string]*huma.MediaType{mediaJSON: {Schema: o.schema}},
+		Content:  map[string]*huma.MediaType{site.MediaJSON: {Schema: o.schema}},
 	}
 	// What huma sets where an operation says nothing.
 	o.doc.BodyReadTimeout = cmp.Or(o.doc.BodyReadTimeout, 5*time.Second)
 	o.doc.MaxBodyBytes = cmp.Or(o.doc.MaxBodyBytes, 1<<20)
 }
 
-func (o *operation) addRawBody(f reflect.StructField) {
+func (o *restOperation) addRawBody(f reflect.StructField) {
 	media := cmp.Or(f.Tag.Get("contentType"), "application/octet-stream")
 	switch {
 	case f.Type != reflect.TypeFor[[]byte]():
 		unsupported(o.in, f, "a raw body is a []byte")
-	case media == "multipart/form-data" || media == mediaJSON:
+	case media == "multipart/form-data" || media == site.MediaJSON:
 		unsupported(o.in, f, "a raw body cannot be of the type "+media)
 	case o.doc.RequestBody != nil:
 		unsupported(o.in, f, "a Body or an option describes the body too")
@@ -65,7 +64,7 @@ type searched struct {
 }
 
 // findDefaults keeps the defaults of the fields of a type, and of all that is in them.
-func (o *operation) findDefaults(t reflect.Type, inside bool, seen map[searched]bool) {
+func (o *restOperation) findDefaults(t reflect.Type, inside bool, seen map[searched]bool) {
 	o.refuseResolver(t)
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
@@ -93,7 +92,7 @@ func (o *operation) findDefaults(t reflect.Type, inside bool, seen map[searched]
 	}
 }
 
-func (o *operation) defaultOf(t reflect.Type, f reflect.StructField) reflect.Value {
+func (o *restOperation) defaultOf(t reflect.Type, f reflect.StructField) reflect.Value {
 	switch f.Type.Kind() {
 	case reflect.String, reflect.Int, reflect.Int64, reflect.Bool, reflect.Float64:
 		return reflect.ValueOf(huma.SchemaFromField(o.schemas, f, "").Default).Convert(f.Type)
@@ -103,7 +102,7 @@ func (o *operation) defaultOf(t reflect.Type, f reflect.StructField) reflect.Val
 }
 
 // refuseResolver makes sure that no Resolve is forgotten: only that of the input itself is called.
-func (o *operation) refuseResolver(t reflect.Type) {
+func (o *restOperation) refuseResolver(t reflect.Type) {
 	for _, kind := range []reflect.Type{t, reflect.PointerTo(t)} {
 		if t != o.in && (kind.Implements(reflect.TypeFor[huma.Resolver]()) || kind.Implements(reflect.TypeFor[huma.ResolverWithPath]())) {
 			panic(fmt.Sprintf("portal: input %v: only the input itself can have a Resolve, not %v in it", o.in, t))
@@ -111,7 +110,7 @@ func (o *operation) refuseResolver(t reflect.Type) {
 	}
 }
 
-func (o *operation) addOutput() {
+func (o *restOperation) addOutput() {
 	if o.out.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("portal: output %v is not a struct", o.out))
 	}
@@ -147,7 +146,7 @@ func (o *operation) addOutput() {
 }
 
 // response is what the document says about a status; an option may have described it before.
-func (o *operation) response(status int, description string) *huma.Response {
+func (o *restOperation) response(status int, description string) *huma.Response {
 	key := strconv.Itoa(status)
 	if o.doc.Responses[key] == nil {
 		o.doc.Responses[key] = &huma.Response{Description: description}
@@ -155,7 +154,7 @@ func (o *operation) response(status int, description string) *huma.Response {
 	return o.doc.Responses[key]
 }
 
-func (o *operation) addAnswer(f reflect.StructField) {
+func (o *restOperation) addAnswer(f reflect.StructField) {
 	stream := f.Type.Kind() == reflect.Func
 	switch {
 	case stream && f.Type != reflect.TypeFor[func(huma.Context)]():
@@ -174,22 +173,22 @@ func (o *operation) addAnswer(f reflect.StructField) {
 	}
 	schema := huma.SchemaFromField(o.schemas, f, hint(o.out, f, o.doc.OperationID+"Response"))
 	if len(r.Content) == 0 {
-		r.Content = map[string]*huma.MediaType{mediaJSON: {}}
+		r.Content = map[string]*huma.MediaType{site.MediaJSON: {}}
 	}
-	if m := r.Content[mediaJSON]; m != nil && m.Schema == nil {
+	if m := r.Content[site.MediaJSON]; m != nil && m.Schema == nil {
 		m.Schema = schema
 	}
 }
 
 // addErrors documents the answers to requests that fail.
-func (o *operation) addErrors() {
+func (o *restOperation) addErrors() {
 	if len(o.doc.Errors) > 0 {
 		if len(o.params) > 0 || o.body != nil {
 			o.doc.Errors = append(o.doc.Errors, http.StatusUnprocessableEntity)
 		}
 		o.doc.Errors = append(o.doc.Errors, http.StatusInternalServerError)
 	}
-	media := mediaJSON
+	media := site.MediaJSON
 	example := huma.NewError(0, "")
 	if f, ok := example.(huma.ContentTypeFilter); ok {
 		media = f.ContentType(media)

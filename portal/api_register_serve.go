@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"muster/portal/site"
 )
 
 // incoming is one request while its input is read. Nothing of it is shared between requests.
 type incoming struct {
-	*operation
+	*restOperation
 	ctx    huma.Context
 	input  reflect.Value // the struct
 	at     *huma.PathBuffer
@@ -26,9 +27,9 @@ type incoming struct {
 }
 
 // serve answers a request: it reads the input, says all that is wrong with it at once, or calls the handler.
-func (o *operation) serve(ctx huma.Context) {
+func (o *restOperation) serve(ctx huma.Context) {
 	in := &incoming{
-		operation: o, ctx: ctx, input: reflect.New(o.in).Elem(), at: huma.NewPathBuffer(make([]byte, 0, 128), 0), status: http.StatusUnprocessableEntity,
+		restOperation: o, ctx: ctx, input: reflect.New(o.in).Elem(), at: huma.NewPathBuffer(make([]byte, 0, 128), 0), status: http.StatusUnprocessableEntity,
 	}
 	if in.unknownQueries(); len(in.found.Errors) > 0 {
 		in.refuse(in.status, "validation failed", in.found.Errors)
@@ -195,7 +196,7 @@ func (in *incoming) bytes() ([]byte, bool) {
 func (in *incoming) decode(b []byte) {
 	media := in.ctx.Header("Content-Type")
 	if media == "" {
-		media = mediaJSON
+		media = site.MediaJSON
 	}
 	wrong := func(err error) {
 		in.found.Errors = append(in.found.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error(), Value: string(b)})
@@ -233,7 +234,7 @@ func (in *incoming) decode(b []byte) {
 }
 
 // fill sets the fields that are zero to their defaults. Like huma, it cannot tell a zero that was sent from a field that was left out.
-func (o *operation) fill(v reflect.Value) {
+func (o *restOperation) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {

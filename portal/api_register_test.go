@@ -19,8 +19,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-
 	"muster/app"
+	"muster/portal/quota"
+	"muster/portal/resource"
+	"muster/portal/site"
 )
 
 // twins are two APIs with the same operations: theirs are registered with huma.Register, ours with register.
@@ -39,7 +41,7 @@ func newTwins(strict bool) *twins {
 		api := humachi.New(r, c)
 		c.Components.Schemas.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
 		api.UseMiddleware(func(ctx huma.Context, next func(huma.Context)) {
-			ctx.SetHeader("X-Operation", fmt.Sprint(ctx.Operation().OperationID, " ", ctx.Operation().Metadata[metaStream]))
+			ctx.SetHeader("X-Operation", fmt.Sprint(ctx.Operation().OperationID, " ", ctx.Operation().Metadata[site.MetaStream]))
 			next(huma.WithValue(ctx, twinKey{}, "from a middleware"))
 		})
 		return api, r
@@ -154,19 +156,19 @@ func (in *twinPushInput) Resolve(ctx huma.Context) []error {
 }
 
 // echo shows all of an input.
-func echo[I any](ctx context.Context, in *I) (*body[string], error) {
+func echo[I any](ctx context.Context, in *I) (*site.Body[string], error) {
 	b, err := json.Marshal(in)
-	return &body[string]{fmt.Sprint(string(b), " ", ctx.Value(twinKey{}))}, err
+	return &site.Body[string]{Body: fmt.Sprint(string(b), " ", ctx.Value(twinKey{}))}, err
 }
 
 func twinFail(_ context.Context, in *struct {
 	How string `query:"how"`
-}) (*body[string], error) {
+}) (*site.Body[string], error) {
 	switch in.How {
 	case "app":
-		return nil, newProblem(known(&app.Error{Code: app.ERateLimit, Message: "Too often.", Hint: "Wait.", RetryAfter: 3 * time.Second}))
+		return nil, site.NewProblem(site.Known(&app.Error{Code: app.ERateLimit, Message: "Too often.", Hint: "Wait.", RetryAfter: 3 * time.Second}))
 	case "wrapped":
-		return nil, fmt.Errorf("outer: %w", newProblem(known(&app.Error{Code: app.ENotFound, Message: "It is gone."})))
+		return nil, fmt.Errorf("outer: %w", site.NewProblem(site.Known(&app.Error{Code: app.ENotFound, Message: "It is gone."})))
 	case "plain":
 		return nil, errors.New("secret cause")
 	case "huma":
@@ -192,7 +194,7 @@ func twinMake(_ context.Context, in *twinMakeInput) (*twinMade, error) {
 	case "html":
 		return &twinMade{Status: http.StatusOK, Body: map[string]string{"html": "<b>&</b>"}}, nil
 	case "problem":
-		return &twinMade{Status: http.StatusConflict, Body: &problem{Title: "As an answer"}}, nil
+		return &twinMade{Status: http.StatusConflict, Body: &site.Problem{Title: "As an answer"}}, nil
 	case "broken":
 		return &twinMade{Status: http.StatusOK, Body: func() {}}, nil
 	}
@@ -213,7 +215,7 @@ func (t *twins) register() {
 		Body *struct {
 			Name string `json:"name" maxLength:"3"`
 		}
-	}], about("Change a thing"), answers(http.StatusAccepted), slow)
+	}], about("Change a thing"), answers(http.StatusAccepted), resource.Slow)
 	twin(t, http.MethodPost, "/must", echo[struct {
 		Body *twinPart `required:"true" doc:"A part"`
 	}], func(o *huma.Operation) { o.BodyReadTimeout = -1 })
@@ -234,12 +236,12 @@ func (t *twins) register() {
 }
 
 func (t *twins) registerOutputs() {
-	twin(t, http.MethodDelete, "/things/{id}", func(context.Context, *IDInput) (*struct{}, error) {
+	twin(t, http.MethodDelete, "/things/{id}", func(context.Context, *site.IDInput) (*struct{}, error) {
 		return nil, nil
 	}, about("Delete"), answers(http.StatusAccepted))
 	twin(t, http.MethodDelete, "/things", func(context.Context, *struct{}) (*twinMade, error) { return &twinMade{Status: 418}, nil })
 	twin(t, http.MethodGet, "/fail", twinFail, about("Fail"))
-	twin(t, http.MethodGet, "/list", func(context.Context, *struct{}) (*body[[]twinPart], error) { return &body[[]twinPart]{}, nil })
+	twin(t, http.MethodGet, "/list", func(context.Context, *struct{}) (*site.Body[[]twinPart], error) { return &site.Body[[]twinPart]{}, nil })
 	twin(t, http.MethodGet, "/head-only", func(context.Context, *struct{}) (*struct {
 		Location string `header:"Location"`
 	}, error) {
@@ -254,7 +256,7 @@ func (t *twins) registerOutputs() {
 			return &twinFile{Body: []byte("{}")}, nil
 		}
 		return &twinFile{"text/csv; charset=utf-8", `attachment; filename="a.csv"`, []byte("a,b\n")}, nil
-	}, usageForms)
+	}, quota.UsageForms)
 	twin(t, http.MethodGet, "/json-file", func(context.Context, *struct{}) (*struct {
 		ContentType string `header:"Content-Type"`
 		Body        twinPart
@@ -273,10 +275,10 @@ func (t *twins) registerOutputs() {
 			_, _ = fmt.Fprintf(hc.BodyWriter(), "data: %d\n\n", in.Number)
 		}}, nil
 	}, about("Stream"), streaming)
-	twin(t, http.MethodPut, "/push", func(_ context.Context, in *twinPushInput) (*body[string], error) {
+	twin(t, http.MethodPut, "/push", func(_ context.Context, in *twinPushInput) (*site.Body[string], error) {
 		b, err := io.ReadAll(in.stream)
-		return &body[string]{string(b)}, err
-	}, about("Push"), content)
+		return &site.Body[string]{Body: string(b)}, err
+	}, about("Push"), resource.Content)
 }
 
 func eitherTwin(o *huma.Operation) {

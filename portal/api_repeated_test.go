@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"muster/portal/site"
 )
 
 // TestAPIRefusesRepeatedKeys sends keys that are there twice, and says where; what only looks like it is taken.
@@ -17,7 +19,7 @@ func TestAPIRefusesRepeatedKeys(t *testing.T) {
 		`{"template":"web","size":3,"s\u0069ze":5}`:                            "size",
 	} {
 		a := s.call("POST", "/preview", text)
-		b := as[problem](a, http.StatusBadRequest)
+		b := as[site.Problem](a, http.StatusBadRequest)
 		if b.Field != at || !strings.HasPrefix(b.Detail, at+": the key is repeated") || len(b.Places) != 1 || b.Places[0].Location != "body."+at {
 			t.Errorf("%s is answered with %+v", text, b)
 		}
@@ -29,11 +31,11 @@ func TestAPIRefusesRepeatedKeys(t *testing.T) {
 		s.call("POST", "/preview", text).reads(http.StatusOK)
 	}
 	// Another case would be the same field for the standard library.
-	if b := as[problem](s.call("POST", "/preview", `{"template":"web","size":3,"Size":5}`), http.StatusUnprocessableEntity); b.Field != "Size" {
+	if b := as[site.Problem](s.call("POST", "/preview", `{"template":"web","size":3,"Size":5}`), http.StatusUnprocessableEntity); b.Field != "Size" {
 		t.Errorf("a field in another case is answered with %+v", b)
 	}
 	deep := strings.Repeat(`{"a":`, maxNesting) + `1` + strings.Repeat(`}`, maxNesting)
-	if b := as[problem](s.call("POST", "/preview", `{"template":"web","size":3,"config":`+deep+`}`), http.StatusBadRequest); !strings.Contains(b.Detail, "levels deep") {
+	if b := as[site.Problem](s.call("POST", "/preview", `{"template":"web","size":3,"config":`+deep+`}`), http.StatusBadRequest); !strings.Contains(b.Detail, "levels deep") {
 		t.Errorf("a deep body is answered with %+v", b)
 	}
 }

@@ -11,10 +11,13 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	clusterpage "muster/portal/cluster"
+	portalsite "muster/portal/site"
+	"muster/portal/template"
 )
 
 // call is a request with ada's token.
-func (s *site) call(method, path, body string, headers ...string) seen {
+func (s *testSite) call(method, path, body string, headers ...string) seen {
 	s.t.Helper()
 	return s.do(s.request(method, "/api/v1"+path, body, append([]string{"Authorization", "Bearer token-of-ada", "Content-Type", "application/json"}, headers...)...))
 }
@@ -34,10 +37,10 @@ func as[T any](a seen, status int) T {
 
 func TestAPI(t *testing.T) {
 	s := visit(t)
-	if v := as[versionBody](s.call("GET", "/version", ""), 200); v.Version != "1.2.3" {
+	if v := as[template.VersionBody](s.call("GET", "/version", ""), 200); v.Version != "1.2.3" {
 		t.Errorf("the version is %q", v.Version)
 	}
-	if l := as[templateList](s.call("GET", "/templates", ""), 200); len(l.Templates) != 3 || l.Templates[0].Name != "hadoop" || l.Templates[0].Constraints.Size.Max != 50 {
+	if l := as[template.TemplateList](s.call("GET", "/templates", ""), 200); len(l.Templates) != 3 || l.Templates[0].Name != "hadoop" || l.Templates[0].Constraints.Size.Max != 50 {
 		t.Errorf("the templates are %+v", l)
 	}
 	pre := as[app.Preview](s.call("POST", "/preview", `{"template":"hadoop","size":3}`), 200)
@@ -55,13 +58,13 @@ func TestAPI(t *testing.T) {
 	if l := as[cluster.ClusterPage](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
 		t.Errorf("the list is %+v", l)
 	}
-	if l := as[stepList](s.call("GET", "/clusters/c01/steps", ""), 200); len(l.Steps) != 26 || l.Steps[0].State != app.StepSucceeded {
+	if l := as[clusterpage.StepList](s.call("GET", "/clusters/c01/steps", ""), 200); len(l.Steps) != 26 || l.Steps[0].State != app.StepSucceeded {
 		t.Errorf("the steps are %+v", l)
 	}
-	if l := as[logList](s.call("GET", "/clusters/c01/logs?node=n1&tail=true&limit=2", ""), 200); len(l.Lines) != 2 || l.Lines[1].Step != "n1.namenode.install" {
+	if l := as[clusterpage.LogList](s.call("GET", "/clusters/c01/logs?node=n1&tail=true&limit=2", ""), 200); len(l.Lines) != 2 || l.Lines[1].Step != "n1.namenode.install" {
 		t.Errorf("the log is %+v", l)
 	}
-	if k := as[clusterKey](s.call("GET", "/clusters/c01/key", ""), 200); k.User != "root" || !strings.HasPrefix(k.Key, "-----BEGIN") {
+	if k := as[clusterpage.ClusterKey](s.call("GET", "/clusters/c01/key", ""), 200); k.User != "root" || !strings.HasPrefix(k.Key, "-----BEGIN") {
 		t.Errorf("the key is %+v", k)
 	}
 	if k := as[cluster.Certificate](s.call("POST", "/clusters/c01/certificate", `{"public_key":"ssh-ed25519 AAAA","ttl":"2h"}`), 200); k.User != "root" ||
@@ -109,7 +112,7 @@ func TestAPIRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := s.call(c.method, c.path, c.body)
-			p := as[problem](a, c.status)
+			p := as[portalsite.Problem](a, c.status)
 			if p.Code != c.code || p.Status != c.status || p.Field != c.field || !strings.Contains(p.Detail, c.says) || p.Title == "" {
 				t.Errorf("the problem is %s", a.body)
 			}
@@ -130,7 +133,7 @@ func TestAPITokens(t *testing.T) {
 	for name, header := range map[string]string{"none": "", "another scheme": "Basic token-of-ada", "empty": "Bearer ", "unknown": "Bearer nobody"} {
 		t.Run(name, func(t *testing.T) {
 			a := s.get("/api/v1/clusters", "Authorization", header)
-			if p := as[problem](a, 401); p.Code != app.EUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
+			if p := as[portalsite.Problem](a, 401); p.Code != app.EUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {
 				t.Errorf("the answer is %s, %v", a.body, a.header)
 			}
 		})
@@ -147,16 +150,16 @@ func TestStatuses(t *testing.T) {
 		app.ERateLimit: 429, app.ECredentials: 502, app.ETransient: 503, app.ECapacity: 503, app.EQuota: 503, app.ETimeout: 504, app.EInternal: 500,
 		app.EStale: 409, app.EHostKey: 502, app.EScript: 502, app.ECancelled: 409, "unheard of": 500,
 	} {
-		e, a := known(&app.Error{Code: code, Message: "secret?"})
-		if a.status != want {
-			t.Errorf("%s answers %d, not %d", code, a.status, want)
+		e, a := portalsite.Known(&app.Error{Code: code, Message: "secret?"})
+		if a.Status != want {
+			t.Errorf("%s answers %d, not %d", code, a.Status, want)
 		}
 		if hidden := want == 500; hidden != (e.Message == "internal error") {
 			t.Errorf("%s says %q", code, e.Message)
 		}
 	}
-	if e, a := known(errors.New("boom")); a.status != 500 || e.Message != "internal error" {
-		t.Errorf("an error without a code answers %d %q", a.status, e.Message)
+	if e, a := portalsite.Known(errors.New("boom")); a.Status != 500 || e.Message != "internal error" {
+		t.Errorf("an error without a code answers %d %q", a.Status, e.Message)
 	}
 	s := visit(t)
 	s.f.broken = &app.Error{Code: app.ERateLimit, Message: "Slow down.", RetryAfter: 7 * time.Second}
@@ -226,7 +229,7 @@ func TestAPIRate(t *testing.T) {
 		}
 	}
 	a := s.call("GET", "/clusters", "")
-	if p := as[problem](a, 429); p.Code != app.ERateLimit || a.header.Get("Retry-After") != "5" {
+	if p := as[portalsite.Problem](a, 429); p.Code != app.ERateLimit || a.header.Get("Retry-After") != "5" {
 		t.Errorf("one too many is answered %s, %v", a.body, a.header)
 	}
 	// Others are not kept waiting by that.

@@ -10,12 +10,14 @@ import (
 
 	"muster/app"
 	"muster/app/build"
+	buildpage "muster/portal/build"
+	"muster/portal/site"
 )
 
 // builds answers everything about builds in one state.
 type builds struct {
 	*fake
-	Building
+	site.Building
 	state app.BuildState
 }
 
@@ -64,7 +66,7 @@ func TestAddressesOfABuild(t *testing.T) {
 			t.Errorf("%s %s: %d %s", tc.method, tc.path, w.Code, b)
 		}
 	}
-	v, _ := apiBuild(builds{state: app.BuildReady}.view(7))
+	v, _ := buildpage.APIBuild(builds{state: app.BuildReady}.view(7))
 	if v.Inventory != "/api/v1/clusters/web-1/inventory" || v.SSHKey != "/api/v1/clusters/web-1/key" {
 		t.Errorf("%q, %q", v.Inventory, v.SSHKey)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"muster/app"
 	"muster/app/catalog"
+	catalogpage "muster/portal/catalog"
 )
 
 // all gives what the page's fields hold, those of text areas among them.
@@ -440,7 +441,7 @@ func TestAnEditorKeepsItselfInStep(t *testing.T) {
 }
 
 // upload posts files as a browser does.
-func (s *site) upload(path string, fields url.Values, files map[string]string) seen {
+func (s *testSite) upload(path string, fields url.Values, files map[string]string) seen {
 	s.t.Helper()
 	body, kind := multipartBody(s.t, fields, files)
 	return s.do(s.request("POST", path, body, "Content-Type", kind))
@@ -500,7 +501,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 		"a picture":        {map[string]string{"a.png": "x"}, url.Values{}, "no file of a catalog"},
 		"a broken archive": {map[string]string{"a.zip": "PK"}, url.Values{}, "cannot be read"},
 		"a broken tar":     {map[string]string{"a.tar.gz": "no"}, url.Values{}, "cannot be read"},
-		"a large file":     {map[string]string{"a.yaml": strings.Repeat("#", maxImportFile+1)}, url.Values{}, "a file may have"},
+		"a large file":     {map[string]string{"a.yaml": strings.Repeat("#", catalogpage.MaxImportFile+1)}, url.Values{}, "a file may have"},
 		"a broken stash":   {nil, url.Values{"packed": {"%%%"}}, "not readable any more"},
 	} {
 		a := s.upload("/admin/catalog/import", c.in, c.files)
@@ -512,8 +513,8 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 	w = zip.NewWriter(&bomb)
 	for i := range 20 {
 		to, _ := w.Create(strings.Repeat("x", i+1) + ".yaml")
-		_, _ = to.Write(bytes.Repeat([]byte("#"), maxImportFile))
+		_, _ = to.Write(bytes.Repeat([]byte("#"), catalogpage.MaxImportFile))
 	}
 	_ = w.Close()
-	s.upload("/admin/catalog/import", url.Values{}, map[string]string{"bomb.zip": bomb.String()}).reads(http.StatusRequestEntityTooLarge, fmt.Sprintf("all together %d MiB", maxImport>>20))
+	s.upload("/admin/catalog/import", url.Values{}, map[string]string{"bomb.zip": bomb.String()}).reads(http.StatusRequestEntityTooLarge, fmt.Sprintf("all together %d MiB", catalogpage.MaxImport>>20))
 }

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	portalsite "muster/portal/site"
 )
 
 // chatted is a Muster with workspaces in memory.
@@ -19,7 +20,7 @@ type chatted struct {
 	asked []string
 }
 
-var _ Chatting = (*chatted)(nil)
+var _ portalsite.Chatting = (*chatted)(nil)
 
 func (f *chatted) note(what string, a app.Actor, err error) error {
 	if !a.May("SetApprovals") {
@@ -76,9 +77,11 @@ func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprov
 type consent struct{}
 
 func (consent) Installs() bool { return true }
+
 func (consent) InstallURL(state string) string {
 	return "https://slack.com/oauth/v2/authorize?state=" + state
 }
+
 func (consent) Exchange(_ context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
 	if code != "good" {
 		return chat.ChatWorkspace{}, chat.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
@@ -86,7 +89,7 @@ func (consent) Exchange(_ context.Context, code string) (chat.ChatWorkspace, cha
 	return chat.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme"}, chat.ChatTokens{Access: "xoxb-1"}, nil
 }
 
-func chatAt(t *testing.T, user string) (*site, *chatted) {
+func chatAt(t *testing.T, user string) (*testSite, *chatted) {
 	t.Helper()
 	f := &chatted{}
 	s := visit(t, func(c *Config) {

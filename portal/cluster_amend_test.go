@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/portal/site"
 )
 
 // hidden gives the fields of the form that does what is shown.
@@ -194,7 +195,7 @@ func TestWrongAmendmentsOnThePage(t *testing.T) {
 	s.post(at, url.Values{"kind": {"explode"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "It is not said what is to be done.")
 	s.post(at, url.Values{"kind": {"add_services"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "The preview appears here.")
 	s.post(at, url.Values{"kind": {"restart"}, "plan_hash": {"another"}}).reads(http.StatusConflict, "Something has changed since you looked, and nothing was done.", "Apply changes")
-	if a := s.post(at, url.Values{"kind": {"restart"}, "services": {long(formLimit)}}); a.status != http.StatusRequestEntityTooLarge {
+	if a := s.post(at, url.Values{"kind": {"restart"}, "services": {long(site.FormLimit)}}); a.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a form that is too large is answered %d", a.status)
 	}
 	if len(w.amended) > 0 {

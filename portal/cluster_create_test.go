@@ -46,7 +46,7 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		at    *site
+		at    *testSite
 		shown string // with what the form was opened
 		nodes string // and then sent
 		says  []string

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	appoperation "muster/app/operation"
+	"muster/portal/operation"
 )
 
 // shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
@@ -22,7 +23,7 @@ type shortage struct {
 	orders []app.TopUpOrder
 }
 
-var _ GoingOn = (*shortage)(nil)
+var _ operation.GoingOn = (*shortage)(nil)
 
 func (f *shortage) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
 
@@ -80,7 +81,7 @@ func (f *shortage) SetTopUp(_ context.Context, a app.Actor, id string, o app.Top
 }
 
 // short is a site with a cluster "lake" of which n3 did not come.
-func short(t *testing.T, user string) (*site, *shortage, string) {
+func short(t *testing.T, user string) (*testSite, *shortage, string) {
 	t.Helper()
 	w := &shortage{lost: []appoperation.LostMachine{{Node: "n3", Error: "No room in <zone b>."}}}
 	s := visit(t, func(c *Config) {

@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
+	"muster/portal/site"
 )
 
 // watching is a Muster that looks after clusters. n2 of each is sick.
@@ -21,7 +22,7 @@ type watching struct {
 	checked []string // clusters for which a check was asked
 }
 
-var _ Watching = (*watching)(nil)
+var _ site.Watching = (*watching)(nil)
 
 func (f *watching) sick() app.ClusterHealth {
 	h := app.ClusterHealth{Repair: app.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",

@@ -6,24 +6,26 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"muster/portal/site"
 )
 
 func TestPagesOfAClusterShareOneWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s rooms
+		var s site.Rooms
 		happened, watches, stops := make(chan struct{}, 1), 0, 0
 		watch := func() (<-chan struct{}, func()) {
 			watches++
 			return happened, func() { stops++ }
 		}
-		one, leaveOne := s.enter("c", watch)
-		two, leaveTwo := s.enter("c", watch)
-		before := s.now("c")
+		one, leaveOne := s.Enter("c", watch)
+		two, leaveTwo := s.Enter("c", watch)
+		before := s.Now("c")
 		happened <- struct{}{}
 		<-one
 		<-two
-		if s.now("c") <= before || watches != 1 {
-			t.Errorf("after something happened the count is %d, before it was %d; %d watches", s.now("c"), before, watches)
+		if s.Now("c") <= before || watches != 1 {
+			t.Errorf("after something happened the count is %d, before it was %d; %d watches", s.Now("c"), before, watches)
 		}
 		leaveOne()
 		happened <- struct{}{}
@@ -31,14 +33,14 @@ func TestPagesOfAClusterShareOneWatch(t *testing.T) {
 		if len(one) > 0 || stops != 0 {
 			t.Errorf("one that left was woken (%d), or the watch ended (%d) though a page is open", len(one), stops)
 		}
-		last := s.now("c")
+		last := s.Now("c")
 		leaveTwo()
-		if stops != 1 || len(s.m) != 0 || s.now("c") != 0 {
-			t.Errorf("after the last page: %d stops, rooms %v", stops, s.m)
+		if stops != 1 || len(s.M) != 0 || s.Now("c") != 0 {
+			t.Errorf("after the last page: %d stops, rooms %v", stops, s.M)
 		}
-		_, leave := s.enter("c", watch)
+		_, leave := s.Enter("c", watch)
 		defer leave()
-		if s.now("c") <= last {
+		if s.Now("c") <= last {
 			t.Error("what was read before nobody looked counts as news")
 		}
 	})
@@ -46,10 +48,10 @@ func TestPagesOfAClusterShareOneWatch(t *testing.T) {
 
 func TestWhatHappenedIsReadOnceForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s joint[int]
+		var s site.Joint[int]
 		reads := 0
 		get := func(since int64) (int, bool, error) {
-			return s.get(t.Context(), "k", since, func(context.Context) (int, error) { reads++; return reads, nil })
+			return s.Get(t.Context(), "k", since, func(context.Context) (int, error) { reads++; return reads, nil })
 		}
 		for i, c := range []struct {
 			since int64
@@ -60,12 +62,12 @@ func TestWhatHappenedIsReadOnceForAll(t *testing.T) {
 				t.Errorf("%d: %d, mine %v, %v", i, v, mine, err)
 			}
 		}
-		time.Sleep(lookKept + time.Second) // of the bubble's clock
+		time.Sleep(site.LookKept + time.Second) // of the bubble's clock
 		if v, mine, err := get(2); err != nil || v != 3 || !mine {
 			t.Errorf("what is old is read anew: %d, mine %v, %v", v, mine, err)
 		}
 		wrong := errors.New("no")
-		if _, _, err := s.get(t.Context(), "k", 9, func(context.Context) (int, error) { return 0, wrong }); !errors.Is(err, wrong) {
+		if _, _, err := s.Get(t.Context(), "k", 9, func(context.Context) (int, error) { return 0, wrong }); !errors.Is(err, wrong) {
 			t.Error(err)
 		}
 		if v, mine, err := get(9); err != nil || v != 4 || !mine {

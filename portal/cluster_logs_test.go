@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/portal/cluster"
 )
 
 func TestClusterLogs(t *testing.T) {
@@ -22,7 +23,7 @@ func TestClusterLogs(t *testing.T) {
 	path := "/clusters/" + id + "/logs"
 	a := s.get(path)
 	a.reads(http.StatusOK, "Log lake", "line 699 <of> many", "The end of the log. What comes is shown.", "Earlier", "Download as text")
-	if n := strings.Count(a.body, "<li "); n < logLines || attr(a.find("live"), "data-live") == "" {
+	if n := strings.Count(a.body, "<li "); n < cluster.LogLines || attr(a.find("live"), "data-live") == "" {
 		t.Errorf("%d lines are shown, live at %q", n, attr(a.find("live"), "data-live"))
 	}
 	earlier := s.get(attr(a.find("earlier"), "href"))
@@ -67,15 +68,15 @@ func TestAPILogsAreSearched(t *testing.T) {
 	s := visit(t)
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(id, 5)
-	l := as[logList](s.call("GET", "/clusters/"+id+"/logs?q=BEGINS&limit=2", ""), 200)
+	l := as[cluster.LogList](s.call("GET", "/clusters/"+id+"/logs?q=BEGINS&limit=2", ""), 200)
 	if len(l.Lines) != 2 || l.Next != l.Lines[1].Seq {
 		t.Fatalf("two are %+v", l)
 	}
-	more := as[logList](s.call("GET", fmt.Sprintf("/clusters/%s/logs?q=begins&after=%d", id, l.Next), ""), 200)
+	more := as[cluster.LogList](s.call("GET", fmt.Sprintf("/clusters/%s/logs?q=begins&after=%d", id, l.Next), ""), 200)
 	if len(more.Lines) != 3 || more.Next != 0 || more.Lines[0].Seq <= l.Next {
 		t.Errorf("the rest is %+v", more)
 	}
-	if b := as[logList](s.call("GET", fmt.Sprintf("/clusters/%s/logs?before=%d&stream=muster", id, l.Next), ""), 200); len(b.Lines) != 1 {
+	if b := as[cluster.LogList](s.call("GET", fmt.Sprintf("/clusters/%s/logs?before=%d&stream=muster", id, l.Next), ""), 200); len(b.Lines) != 1 {
 		t.Errorf("before that is %+v", b)
 	}
 	if a := s.call("GET", "/clusters/"+id+"/logs?stream=loud", ""); a.status != http.StatusUnprocessableEntity {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"muster/portal/cluster"
 )
 
 // A link carries all that differs from the template, and whoever opens it finds it filled in.
@@ -32,7 +34,7 @@ func TestAFormIsSharedAsALink(t *testing.T) {
 			t.Errorf("%s is %q where the link is opened, and was %q", key, back.Get(key), in.Get(key))
 		}
 	}
-	if !sameNames(back["services"], in["services"]) {
+	if !cluster.SameNames(back["services"], in["services"]) {
 		t.Errorf("the services are %v", back["services"])
 	}
 	opened.reads(http.StatusOK, "5 nodes", "yours; default 80")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/cluster"
 )
 
 func TestClusterList(t *testing.T) {
@@ -114,9 +115,9 @@ func TestClusterNew(t *testing.T) {
 			"no_solution": "size", "something_new": "form",
 		} {
 			c, _ := s.f.Catalog(t.Context(), ada)
-			n := newClusterForm(c, url.Values{"template": {"hadoop"}}, nil)
+			n := cluster.NewClusterForm(c, url.Values{"template": {"hadoop"}}, nil)
 			s.f.broken = &app.Error{Code: app.ENoLayout, Reason: reason, Message: "It cannot be."}
-			if err := n.preview(t.Context(), s.f, ada); err != nil {
+			if err := n.Preview(t.Context(), s.f, ada); err != nil {
 				t.Fatal(err)
 			}
 			s.f.broken = nil
@@ -124,8 +125,8 @@ func TestClusterNew(t *testing.T) {
 			if field == "form" {
 				key = ""
 			}
-			if n.view.Errors[key].Message != "It cannot be." {
-				t.Errorf("%s stands beside %v", reason, n.view.Errors)
+			if n.View.Errors[key].Message != "It cannot be." {
+				t.Errorf("%s stands beside %v", reason, n.View.Errors)
 			}
 		}
 	})

@@ -3,7 +3,8 @@
 // would have to decide as well, and it touches neither database nor cloud.
 //
 // Pages work without JavaScript, and update themselves with it. People sign in and have a session cookie; programs send
-// a bearer token. All routes are in routes.go and routes_api.go, the pages of a noun in the package of that noun
-// (cluster, catalog, policy …), what all pages share in package page, and static files in package static. Errors of use
-// cases become pages and RFC 9457 problems in error.go and nowhere else.
+// a bearer token. All routes are in routes.go and routes_api.go. A noun's handlers, REST operations and pages are in the package
+// of that noun (cluster, catalog, policy …); nouns.go joins them. What handlers share is in package site, where errors of
+// use cases become pages and RFC 9457 problems (error.go); what pages share is in package page, and static files are in
+// package static.
 package portal

@@ -2,153 +2,22 @@ package portal
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
-
-	"muster/app"
-	clusterpage "muster/portal/cluster"
-	"muster/portal/page"
+	"muster/portal/site"
 )
-
-// Errors that the portal finds by itself.
-var (
-	errForeign = &app.Error{
-		Code: app.EForbidden, Reason: "cross_origin", Message: "This request was sent by another site, so it was not carried out.",
-		Hint: "Open the page here and try again.",
-	}
-	errBug         = &app.Error{Code: app.EInternal, Message: "internal error"}
-	errNoSuchPage  = &app.Error{Code: app.ENotFound, Message: "There is nothing at this address."}
-	errNoSuchVerb  = &app.Error{Code: app.EInvalid, Reason: "method", Message: "This address cannot be used in that way."}
-	errStreamsFull = &app.Error{
-		Code: app.ERateLimit, Reason: "streams", Message: "Too many live pages are open.", Hint: "Close some of them.", RetryAfter: 10 * time.Second,
-	}
-	errAsksFull = &app.Error{
-		Code: app.ERateLimit, Reason: "streams", Message: "Too many of your programs wait for events or read streams of them at the same time.",
-		Hint: "End some of them, or ask with wait=0, which takes no place.", RetryAfter: 10 * time.Second,
-	}
-)
-
-// answer is what a code means over HTTP: the status, and the title of the page that says so.
-type answer struct {
-	status int
-	title  string
-}
-
-var statuses = map[app.Code]answer{
-	app.EInvalid:      {http.StatusUnprocessableEntity, "That cannot be done like this"},
-	app.ENotFound:     {http.StatusNotFound, "Not found"},
-	app.EConflict:     {http.StatusConflict, "Not now"},
-	app.ENoLayout:     {http.StatusUnprocessableEntity, "No layout fits"},
-	app.EStale:        {http.StatusConflict, "Somebody was faster"},
-	app.ETooLarge:     {http.StatusRequestEntityTooLarge, "Too large"},
-	app.EUnauthorized: {http.StatusUnauthorized, "Please sign in"},
-	app.EForbidden:    {http.StatusForbidden, "Not allowed"},
-	app.ECredentials:  {http.StatusBadGateway, "A provider refused us"},
-	app.ECapacity:     {http.StatusServiceUnavailable, "No room just now"},
-	app.EQuota:        {http.StatusServiceUnavailable, "A limit is reached"},
-	app.ERateLimit:    {http.StatusTooManyRequests, "Too often"},
-	app.ETransient:    {http.StatusServiceUnavailable, "Try again"},
-	app.ETimeout:      {http.StatusGatewayTimeout, "It took too long"},
-	app.EHostKey:      {http.StatusBadGateway, "A machine could not prove itself"},
-	app.EScript:       {http.StatusBadGateway, "A service action failed"},
-	app.ECancelled:    {http.StatusConflict, "It was stopped"},
-	app.EInternal:     {http.StatusInternalServerError, "Something broke"},
-}
-
-// known finds what may be told of an error and how it is answered. Only what has a code is told; everything else is
-// "internal error".
-func known(err error) (*app.Error, answer) {
-	var tooLarge *http.MaxBytesError
-	e := app.AsError(err)
-	switch {
-	case errors.As(err, &tooLarge):
-		e = &app.Error{Code: app.ETooLarge, Message: "The request is larger than " + strconv.FormatInt(tooLarge.Limit>>10, 10) + " KiB."}
-	case e.Code == app.EInternal && errors.Is(err, context.DeadlineExceeded):
-		e = &app.Error{Code: app.ETimeout, Message: "It did not finish in time.", Hint: "Try again."}
-	}
-	a, ok := statuses[e.Code]
-	if !ok || e.Code == app.EInternal {
-		return errBug, statuses[app.EInternal]
-	}
-	switch e.Reason {
-	case "method":
-		a.status = http.StatusMethodNotAllowed
-	case "precondition":
-		a.status = http.StatusPreconditionFailed
-	case "malformed":
-		a.status = http.StatusBadRequest
-	case "quota", "resource_quota": // ours, and not one of a cloud
-		a.status = http.StatusConflict
-	}
-	return e, a
-}
-
-// statusOf is the HTTP status of an error.
-func statusOf(err error) int {
-	_, a := known(err)
-	return a.status
-}
-
-// logError keeps what people are not shown. A request that its sender gave up is nobody's mistake.
-func (p *Portal) logError(r *http.Request, err error, status int) {
-	if status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		p.log.ErrorContext(r.Context(), "request failed", "error", err, "method", r.Method, "path", r.URL.Path,
-			"status", status, "request", requestOf(r.Context()).id)
-	}
-}
-
-// showError answers a person.
-func (p *Portal) showError(w http.ResponseWriter, r *http.Request, err error) {
-	e, a := known(err)
-	p.logError(r, err, a.status)
-	retryAfter(w.Header(), e)
-	words := page.Problem{Status: a.status, Title: a.title, Message: app.PlainText(e.Message), Hint: e.Hint}
-	if e.Code == app.EInternal {
-		words.Message = "This is our mistake, not yours. It was written down."
-	}
-	if a.status >= http.StatusInternalServerError {
-		words.Request = requestOf(r.Context()).id
-	}
-	switch {
-	case r.Header.Get("Accept") == "text/event-stream" || r.Header.Get("Muster-Part") != "":
-		http.Error(w, words.Message, a.status)
-	case r.Header.Get("HX-Request") != "":
-		p.render(w, r, a.status, clusterpage.PreviewPart(clusterpage.Create{Notice: words.Message}))
-	default:
-		p.render(w, r, a.status, page.ProblemPage(p.frame(r, a.title), words))
-	}
-}
-
-// answerError answers whoever asked, a program or a person.
-func (p *Portal) answerError(w http.ResponseWriter, r *http.Request, err error) {
-	if forPrograms(r) {
-		p.writeProblem(w, r, err)
-		return
-	}
-	p.showError(w, r, err)
-}
-
-func retryAfter(h http.Header, e *app.Error) {
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-}
 
 func (p *Portal) sessionTrouble(w http.ResponseWriter, r *http.Request, err error) {
-	p.showError(w, r, err)
+	p.ShowError(w, r, err)
 }
 
-func (p *Portal) notFound(http.ResponseWriter, *http.Request) error { return errNoSuchPage }
+func (p *Portal) notFound(http.ResponseWriter, *http.Request) error { return site.ErrNoSuchPage }
+
 func (p *Portal) notAllowed(w http.ResponseWriter, r *http.Request) error {
 	allow(w, r)
-	return errNoSuchVerb
+	return site.ErrNoSuchVerb
 }
 
 // allow says which methods an address has, as RFC 9110 wants it of an answer with the status 405.
@@ -169,63 +38,10 @@ func allow(w http.ResponseWriter, r *http.Request) {
 // programsApart answers programs without a page and without a session.
 func programsApart(programs, people http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if forPrograms(r) {
+		if site.ForPrograms(r) {
 			programs(w, r)
 			return
 		}
 		people(w, r)
 	}
-}
-
-// problem is an error for programs: RFC 9457 with the members of app.Error beside it.
-type problem struct {
-	Title  string   `json:"title" doc:"The status in words"`
-	Status int      `json:"status" doc:"The HTTP status"`
-	Detail string   `json:"detail" doc:"What is wrong, in a sentence"`
-	Code   app.Code `json:"code" doc:"What kind of failure it is: invalid, not_found, conflict, no_layout, …"`
-	Kind   string   `json:"kind,omitempty" doc:"A finer kind of the code"`
-	Hint   string   `json:"hint,omitempty" doc:"What would make it possible"`
-	Field  string   `json:"field,omitempty" doc:"The input that was wrong"`
-	Places []place  `json:"errors,omitempty" doc:"Where in the request something is wrong, when there is more to say"`
-
-	retry time.Duration
-}
-
-// place is one thing that is wrong with a request.
-type place struct {
-	Message  string `json:"message"`
-	Location string `json:"location,omitempty" doc:"Such as body.size or query.after"`
-}
-
-func newProblem(e *app.Error, a answer) *problem {
-	return &problem{
-		Title: http.StatusText(a.status), Status: a.status, Detail: app.PlainText(e.Message), Code: e.Code, Kind: e.Reason, Hint: e.Hint,
-		Field: e.Field, retry: e.RetryAfter,
-	}
-}
-
-// Error gives the sentence.
-func (b *problem) Error() string { return b.Detail }
-
-// GetStatus gives the HTTP status; huma asks for it.
-func (b *problem) GetStatus() int { return b.Status }
-
-// GetHeaders gives the headers that belong to the problem; huma asks for them.
-func (b *problem) GetHeaders() http.Header {
-	h := http.Header{}
-	retryAfter(h, &app.Error{RetryAfter: b.retry})
-	return h
-}
-
-// ContentType names the format as RFC 9457 wants it; huma asks for it.
-func (b *problem) ContentType(string) string { return "application/problem+json" }
-
-// writeProblem answers a program outside of huma.
-func (p *Portal) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
-	e, a := known(err)
-	p.logError(r, err, a.status)
-	retryAfter(w.Header(), e)
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(a.status)
-	_ = json.NewEncoder(w).Encode(newProblem(e, a))
 }

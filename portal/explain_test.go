@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	portalsite "muster/portal/site"
 )
 
 // explaining is a Muster that also says why. Seven nodes do not fit, of whatever template.
@@ -17,7 +18,7 @@ type explaining struct {
 	fails error
 }
 
-var _ Explainer = explaining{}
+var _ portalsite.Explainer = explaining{}
 
 func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error) {
 	switch {
@@ -82,7 +83,7 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r app.ClusterRequest
 	}, nil
 }
 
-func explainingSite(t *testing.T, fails error) *site {
+func explainingSite(t *testing.T, fails error) *testSite {
 	t.Helper()
 	return visit(t, func(c *Config) { c.Muster = explaining{c.Muster.(*fake), fails} })
 }

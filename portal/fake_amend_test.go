@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	portalsite "muster/portal/site"
 )
 
 // workshop is a Muster that also amends clusters. What it shows is what it does; nodes are added to and taken from the end.
@@ -24,7 +25,7 @@ type workshop struct {
 	refusesParameter string
 }
 
-var _ Amending = (*workshop)(nil)
+var _ portalsite.Amending = (*workshop)(nil)
 
 func (f *workshop) PreviewAmend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendPreview, error) {
 	f.mu.Lock()
@@ -226,7 +227,7 @@ func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m app.Amendm
 }
 
 // amending is a site whose visitor, signed in, sees a workshop.
-func amending(t *testing.T, user string) (*site, *workshop) {
+func amending(t *testing.T, user string) (*testSite, *workshop) {
 	t.Helper()
 	w := &workshop{}
 	s := visit(t, func(c *Config) {
@@ -238,7 +239,7 @@ func amending(t *testing.T, user string) (*site, *workshop) {
 }
 
 // rest carries out all that is under way.
-func (s *site) rest(id string) {
+func (s *testSite) rest(id string) {
 	for s.f.advance(id, 100) {
 	}
 }

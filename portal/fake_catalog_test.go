@@ -18,6 +18,7 @@ import (
 	"muster/app"
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
+	catalogpage "muster/portal/catalog"
 )
 
 // withCatalog is a fake whose tenant lays own entries over the installation's. Texts are understood as the server understands them.
@@ -65,7 +66,7 @@ constraints: {size: {min: 1, max: 5}}
 `
 
 // catalogHouse is a portal with a catalog, and whoever has signed in.
-func catalogHouse(t *testing.T, user string) (*site, *withCatalog) {
+func catalogHouse(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {
@@ -253,7 +254,7 @@ func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k app.Cata
 	if v.Gone {
 		return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Remove: []app.CatalogKey{k}, Note: note})
 	}
-	return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{catalogFile(k, v.Text)}, Note: note})
+	return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{catalogpage.CatalogFile(k, v.Text)}, Note: note})
 }
 
 func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange, r app.ClusterRequest) (app.Preview, error) {
@@ -279,7 +280,7 @@ func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (o
 	}
 	for k := range maps.Keys(f.own) {
 		if s, ok := f.item(k); ok {
-			out = append(out, catalogFile(k, s.Text))
+			out = append(out, catalogpage.CatalogFile(k, s.Text))
 		}
 	}
 	if all {

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/portal/site"
 )
 
 // fake is a Muster in memory. Its solver puts the first service on node 1 and the others on the rest; its planner
@@ -33,7 +34,7 @@ type fake struct {
 	asked    []app.ClusterRequest // what CreateCluster was called with
 }
 
-var _ Muster = (*fake)(nil)
+var _ site.Muster = (*fake)(nil)
 
 func newFake(now func() time.Time) *fake {
 	f := &fake{

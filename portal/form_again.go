@@ -12,8 +12,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
 	"muster/app"
+	"muster/portal/identity"
+	"muster/portal/site"
 )
 
 // fieldPage names, in a form that is shown again, the page that it is on: by then the browser's address is the form's.
@@ -27,7 +28,7 @@ var errNoPage = errors.New("portal: not a page with a form")
 // formAgain answers a posted form that was refused with the page it was posted from: what was typed is still in the form, and what is wrong
 // is above it. It tells whether it did; where the page isn't known, or has no such form to correct, the error is a page of its own.
 func (p *Portal) formAgain(w http.ResponseWriter, r *http.Request, refused error) bool {
-	e, correctable := mendable(refused)
+	e, correctable := identity.Mendable(refused)
 	if refused == nil || !correctable && e.Code != app.ENoLayout || e.Reason == "malformed" || r.Method != http.MethodPost || r.PostForm == nil || isPart(r) || r.Header.Get("HX-Request") != "" {
 		return false
 	}
@@ -62,8 +63,8 @@ func (p *Portal) formAgain(w http.ResponseWriter, r *http.Request, refused error
 		return false
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	retryAfter(w.Header(), e)
-	writePage(w, r, statusOf(refused), out.Bytes())
+	site.RetryAfter(w.Header(), e)
+	site.WritePage(w, r, site.StatusOf(refused), out.Bytes())
 	return true
 }
 
@@ -80,7 +81,7 @@ func formPage(r *http.Request) string {
 	if len(from) > mostNext {
 		return ""
 	}
-	if from = local(from); from == "/" {
+	if from = site.Local(from); from == "/" {
 		return ""
 	}
 	return from

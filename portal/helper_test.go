@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
-
 	"muster/app"
 )
 
@@ -59,8 +58,8 @@ func (c *clock) pass(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// site is a portal on a port of this machine, with one visitor who keeps cookies and follows no redirect.
-type site struct {
+// testSite is a portal on a port of this machine, with one visitor who keeps cookies and follows no redirect.
+type testSite struct {
 	t     *testing.T
 	f     *fake
 	p     *Portal
@@ -69,10 +68,10 @@ type site struct {
 	clock *clock
 }
 
-func visit(t *testing.T, change ...func(*Config)) *site {
+func visit(t *testing.T, change ...func(*Config)) *testSite {
 	t.Helper()
 	c := newClock()
-	s := &site{t: t, f: newFake(c.now), clock: c}
+	s := &testSite{t: t, f: newFake(c.now), clock: c}
 	cfg := Config{Muster: s.f, Version: "1.2.3", Logger: quiet(), Now: c.now}
 	for _, f := range change {
 		f(&cfg)
@@ -96,14 +95,14 @@ func visit(t *testing.T, change ...func(*Config)) *site {
 }
 
 // signedIn is a site whose visitor has signed in.
-func signedIn(t *testing.T, user string) *site {
+func signedIn(t *testing.T, user string) *testSite {
 	t.Helper()
 	s := visit(t)
 	s.signIn(user)
 	return s
 }
 
-func (s *site) signIn(user string) {
+func (s *testSite) signIn(user string) {
 	s.t.Helper()
 	if a := s.post("/signin", url.Values{"user": {user}, "password": {"correct horse"}}); a.status != http.StatusSeeOther {
 		s.t.Fatalf("the sign-in of %s answers %d: %s", user, a.status, a.text())
@@ -118,7 +117,7 @@ type seen struct {
 	body   string
 }
 
-func (s *site) do(r *http.Request) seen {
+func (s *testSite) do(r *http.Request) seen {
 	s.t.Helper()
 	res, err := s.http.Do(r)
 	if err != nil {
@@ -132,7 +131,7 @@ func (s *site) do(r *http.Request) seen {
 	return seen{s.t, res.StatusCode, res.Header, string(b)}
 }
 
-func (s *site) request(method, path, body string, headers ...string) *http.Request {
+func (s *testSite) request(method, path, body string, headers ...string) *http.Request {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, s.srv.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -144,12 +143,12 @@ func (s *site) request(method, path, body string, headers ...string) *http.Reque
 	return r
 }
 
-func (s *site) get(path string, headers ...string) seen {
+func (s *testSite) get(path string, headers ...string) seen {
 	s.t.Helper()
 	return s.do(s.request("GET", path, "", headers...))
 }
 
-func (s *site) post(path string, form url.Values, headers ...string) seen {
+func (s *testSite) post(path string, form url.Values, headers ...string) seen {
 	s.t.Helper()
 	return s.do(s.request("POST", path, form.Encode(), append([]string{"Content-Type", "application/x-www-form-urlencoded"}, headers...)...))
 }
@@ -255,7 +254,7 @@ func has(n *html.Node, name string) bool {
 }
 
 // cluster makes a cluster in the fake.
-func (s *site) cluster(a app.Actor, name, template string, size int) string {
+func (s *testSite) cluster(a app.Actor, name, template string, size int) string {
 	s.t.Helper()
 	v, err := s.f.CreateCluster(context.Background(), a, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/usage"
+	portalsite "muster/portal/site"
 )
 
 // homely is a Muster with all that a home shows.
 type homely struct {
 	*treasurer
-	Requesting
-	Questioning
+	portalsite.Requesting
+	portalsite.Questioning
 	prices  map[string]float64
 	inbox   []app.Request
 	mine    []app.Request
@@ -122,7 +123,7 @@ func (h *homely) furnish() error {
 	return nil
 }
 
-func homeSite(t *testing.T) (*site, *homely) {
+func homeSite(t *testing.T) (*testSite, *homely) {
 	t.Helper()
 	var h *homely
 	s := visit(t, func(c *Config) {

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/webhook"
+	portalsite "muster/portal/site"
 )
 
 // hooked is a Muster with hooks and notices in memory.
@@ -24,8 +25,8 @@ type hooked struct {
 }
 
 var (
-	_ Hooking  = (*hooked)(nil)
-	_ Noticing = (*hooked)(nil)
+	_ portalsite.Hooking  = (*hooked)(nil)
+	_ portalsite.Noticing = (*hooked)(nil)
 )
 
 func (f *hooked) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
@@ -139,7 +140,7 @@ func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int
 }
 
 // hooksAt signs somebody in to a portal with two hooks: one that works and one that was stopped.
-func hooksAt(t *testing.T, user string) (*site, *hooked) {
+func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 	t.Helper()
 	var f *hooked
 	s := visit(t, func(c *Config) {
@@ -201,7 +202,7 @@ func TestHookPages(t *testing.T) {
 		t.Errorf("test: %d", a.status)
 	}
 	s.get("/admin/hooks/chat").reads(http.StatusOK, "This is a test test waiting")
-	parts, err := s.p.hookLive(t.Context(), root, &url.URL{Path: "/admin/hooks/chat"})
+	parts, err := s.p.webhook.HookLive(t.Context(), root, &url.URL{Path: "/admin/hooks/chat"})
 	if err != nil || len(parts) != 1 || parts[0].ID != "list" {
 		t.Fatalf("the page moves as %+v, %v", parts, err)
 	}
@@ -209,7 +210,7 @@ func TestHookPages(t *testing.T) {
 		t.Errorf("the part is %.200s, %v", html, err)
 	}
 	for _, at := range []*url.URL{{Path: "/admin/hooks/none"}, {Path: "/admin/hooks/chat", RawQuery: "before=x"}} {
-		if _, err := s.p.hookLive(t.Context(), root, at); app.CodeOf(err) != app.ENotFound {
+		if _, err := s.p.webhook.HookLive(t.Context(), root, at); app.CodeOf(err) != app.ENotFound {
 			t.Errorf("%s moves: %v", at, err)
 		}
 	}

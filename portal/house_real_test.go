@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
 	"muster/portal/portaltest"
 )
 
@@ -29,7 +28,7 @@ func houseOf(t *testing.T, user string) (*fake, *Portal, *portaltest.Browser) {
 
 func (f *fake) lake(t *testing.T, name string) string {
 	t.Helper()
-	s := &site{t: t, f: f}
+	s := &testSite{t: t, f: f}
 	return s.cluster(ada, name, "hadoop", 3)
 }
 

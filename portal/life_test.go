@@ -11,12 +11,13 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	portalsite "muster/portal/site"
 )
 
 // keeper is a Muster that also has schedules, renames and compares. Of the other powers of Life it has none.
 type keeper struct {
 	*fake
-	Life
+	portalsite.Life
 	schedule app.Schedule
 	set      []app.Schedule
 	compared [][2]string
@@ -55,7 +56,7 @@ func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second stri
 }
 
 // keeping is a site whose visitor, signed in, sees a keeper with a cluster that stands.
-func keeping(t *testing.T, user string) (*site, *keeper, string) {
+func keeping(t *testing.T, user string) (*testSite, *keeper, string) {
 	t.Helper()
 	k := &keeper{}
 	s := visit(t, func(c *Config) {

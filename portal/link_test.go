@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	identitypage "muster/portal/identity"
 )
 
 func (w *town) link(external string) (path string, token url.Values) {
@@ -176,7 +177,7 @@ func TestRiskyThingsAskAgain(t *testing.T) {
 	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
 		t.Errorf("with a proof of 15 minutes ago it answers %d to %q", a.status, a.header.Get("Location"))
 	}
-	for range attemptsPerUser {
+	for range identitypage.AttemptsPerUser {
 		w.post("/step-up", url.Values{"password": {"wrong"}})
 	}
 	w.post("/step-up", url.Values{"password": {horse}}).reads(http.StatusTooManyRequests, "Too many attempts.")

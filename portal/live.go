@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"muster/app"
+	"muster/portal/site"
 )
 
 // How live pages behave.
@@ -36,19 +36,7 @@ const (
 // list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while nobody looks, replaces what is not as it was, and
 // keeps focus, ticks and unfolded details. The stream is woken by the store, at most once a second; tenants in which
 // nothing happens cost nothing but one look a minute for each page that somebody looks at.
-type liveRead func(ctx context.Context, a app.Actor, at *url.URL) ([]liveOne, error)
-
-// liveOne is what stands in the element of an id. With Rows its HTML is not used.
-type liveOne struct {
-	ID   string
-	HTML templ.Component
-	Rows []liveRow // not nil: the children of the element, in order
-}
-
-type liveRow struct {
-	ID   string
-	HTML templ.Component
-}
+type liveRead func(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error)
 
 // livePage is a page that moves by itself.
 type livePage struct {
@@ -66,22 +54,22 @@ func ofInstallation(app.Actor) []app.Topic {
 // livePages are the pages that move by themselves, by path; in one, * stands for a part that differs.
 func (p *Portal) livePages() map[string]livePage {
 	return map[string]livePage{
-		"/":      {read: p.homeLive},
-		"/admin": {read: p.adminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
+		"/":      {read: p.home.Live},
+		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
 		// Calls wake nobody.
-		"/admin/provider-health": {read: p.providerHealthLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/admin/queues":          {read: p.queuesLive, wakes: ofInstallation},
-		"/admin/hooks/*":         {read: p.hookLive},
-		"/clusters":              {read: p.clustersLive},
+		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
+		"/admin/queues":          {read: p.cluster.QueuesLive, wakes: ofInstallation},
+		"/admin/hooks/*":         {read: p.webhook.HookLive},
+		"/clusters":              {read: p.cluster.ClustersLive},
 		// A check that failed wakes no page.
-		"/clusters/*/receipt": {read: p.receiptLive, every: 10 * time.Second},
-		"/orphans":            {read: p.orphansLive, wakes: ofInstallation},
+		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
+		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
 		// It says when each was heard of.
-		"/provisioners": {read: p.provisionersLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/questions":    {read: p.questionsLive},
-		"/queue":        {read: p.queueLive},
-		"/requests":     {read: p.requestsLive},
-		"/requests/*":   {read: p.requestLive},
+		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
+		"/questions":    {read: p.cluster.QuestionsLive},
+		"/queue":        {read: p.cluster.QueueLive},
+		"/requests":     {read: p.policy.RequestsLive},
+		"/requests/*":   {read: p.policy.RequestLive},
 	}
 }
 
@@ -97,25 +85,23 @@ func (p *Portal) livePage(at string) (livePage, bool) {
 	return livePage{}, false
 }
 
-var errNotLive = &app.Error{Code: app.ENotFound, Message: "This page does not move by itself."}
-
 // liveStream keeps a page up to date. Events: version (which version of Muster serves), change (JSON, see liveChange), still
 // (nothing happened, but the line stands). The id of a change is a sum of all that is shown: who comes back with it and finds
 // the same is sent nothing.
 func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	at, err := url.Parse(r.URL.Query().Get("page"))
 	if err != nil || at.IsAbs() || at.Host != "" {
-		return errNotLive
+		return site.ErrNotLive
 	}
 	one, ok := p.livePage(at.Path)
 	if !ok {
-		return errNotLive
+		return site.ErrNotLive
 	}
 	if r.Header.Get("Muster-Part") == "probe" { // a script wants to know why its stream was refused
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	free, err := p.streams.take(a)
+	free, err := p.Streams.Take(a)
 	if err != nil {
 		return err
 	}
@@ -128,7 +114,7 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 	l.room = liveRoom(a, wakes)
 	// Watching begins before the first look, so that nothing falls between the two. Pages that are woken by the same share a watch, which
 	// may outlive the one that began it.
-	changed, stop := p.rooms.enter(l.room, func() (<-chan struct{}, func()) {
+	changed, stop := p.Rooms.Enter(l.room, func() (<-chan struct{}, func()) {
 		return p.watchAll(context.WithoutCancel(r.Context()), a, wakes)
 	})
 	defer stop()
@@ -136,13 +122,13 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	out, err := openStream(w, p.meter)
+	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {
 		return nil // the reader is gone; there is nobody to tell
 	}
-	out.add("", "version", []byte(p.version))
+	out.Add("", "version", []byte(p.Version))
 	if err := l.run(r.Context(), out, first, changed); err != nil {
-		p.log.DebugContext(r.Context(), "live page ended", "error", err, "page", at.Path)
+		p.Log.DebugContext(r.Context(), "live page ended", "error", err, "page", at.Path)
 	}
 	return nil
 }
@@ -150,13 +136,13 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 // watchAll is Watch for several things at once.
 func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []app.Topic) (<-chan struct{}, func()) {
 	if len(what) == 1 {
-		return p.muster.Watch(a, what[0])
+		return p.Muster.Watch(a, what[0])
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	all := make(chan struct{}, 1)
 	var wg sync.WaitGroup
 	for _, w := range what {
-		changed, stop := p.muster.Watch(a, w)
+		changed, stop := p.Muster.Watch(a, w)
 		wg.Go(func() {
 			defer stop()
 			for {
@@ -211,12 +197,12 @@ type liveLooked struct {
 	sum    string
 }
 
-func (l *liveState) run(ctx context.Context, out *stream, found liveLooked, changed <-chan struct{}) error {
+func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked, changed <-chan struct{}) error {
 	every := l.page.every
 	if every == 0 {
 		every = liveLook
 	}
-	look, still := time.NewTicker(every), time.NewTicker(streamPing)
+	look, still := time.NewTicker(every), time.NewTicker(site.StreamPing)
 	defer look.Stop()
 	defer still.Stop()
 	var cost time.Duration
@@ -226,10 +212,10 @@ func (l *liveState) run(ctx context.Context, out *stream, found liveLooked, chan
 			if err != nil {
 				return err
 			}
-			out.add(found.sum, "change", b)
+			out.Add(found.sum, "change", b)
 		}
 		l.seen = ""
-		if err := out.flush(); err != nil {
+		if err := out.Flush(); err != nil {
 			return err
 		}
 		// What costs us much is done less often.
@@ -241,11 +227,11 @@ func (l *liveState) run(ctx context.Context, out *stream, found liveLooked, chan
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-l.p.closing:
+			case <-l.p.Closing:
 				return http.ErrServerClosed
 			case <-still.C:
-				out.add("", "still", []byte("still"))
-				if err := out.flush(); err != nil {
+				out.Add("", "still", []byte("still"))
+				if err := out.Flush(); err != nil {
 					return err
 				}
 			case <-look.C:
@@ -272,7 +258,7 @@ func (p *Portal) pauseFor(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-p.closing:
+	case <-p.Closing:
 		return http.ErrServerClosed
 	case <-t.C:
 		return nil
@@ -281,7 +267,7 @@ func (p *Portal) pauseFor(ctx context.Context, d time.Duration) error {
 
 // look reads the page and gives what is not as it was sent.
 func (l *liveState) look(ctx context.Context) (liveLooked, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
 	defer cancel()
 	d, err := l.drawn(ctx)
 	if err != nil {
@@ -336,5 +322,5 @@ func rendered(ctx context.Context, c templ.Component) (string, error) {
 
 // navCounts are the numbers beside entries of the navigation.
 func (p *Portal) navCounts(ctx context.Context, a app.Actor) map[string]int {
-	return map[string]int{"requests": p.inbox(ctx, a), "questions": p.asking(ctx, a)}
+	return map[string]int{"requests": p.Inbox(ctx, a), "questions": p.Asking(ctx, a)}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/site"
 )
 
 // attendEvery is how soon a page that is kept up to date learns that its sign-in was ended.
@@ -88,14 +89,14 @@ func (s *attendance) run(ctx context.Context, k attendKey, at *attending, every 
 }
 
 // attended ends a stream when the sign-in that opened it does not count any more. Looking does not count as use.
-func (p *Portal) attended(h memberHandler) memberHandler {
+func (p *Portal) attended(h site.MemberHandler) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		id, visit := p.signInOf(r), visitOf(r)
+		id, visit := p.SignInOf(r), site.VisitOf(r)
 		visit.Looking = true
 		leave := p.attendance.enter(ctx, attendKey{id, visit}, p.attend, func(ctx context.Context) error {
-			_, err := p.muster.ActorOfSession(ctx, id, visit)
+			_, err := p.Muster.ActorOfSession(ctx, id, visit)
 			return err
 		}, cancel)
 		defer leave()

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"muster/app"
+	"muster/portal/site"
 )
 
 // While nothing happens an open page is told that the line stands, and is read once in a while, since it says how long ago things were;
@@ -26,7 +26,7 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		p := New(Config{Muster: f, Version: "1.2.3", Logger: quiet()})
 		defer p.Close()
 		var reads atomic.Int64
-		p.live["/rests"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]liveOne, error) {
+		p.live["/rests"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
 			reads.Add(1)
 			return nil, nil
 		}}
@@ -71,8 +71,10 @@ type told struct {
 }
 
 func (w *told) Header() http.Header { return w.header }
-func (w *told) WriteHeader(int)     {}
-func (w *told) Flush()              {}
+
+func (w *told) WriteHeader(int) {}
+
+func (w *told) Flush() {}
 
 func (w *told) Write(b []byte) (int, error) {
 	before, _ := w.text.Load().(string)
@@ -145,9 +147,9 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		p := New(Config{Muster: newFake(time.Now), Version: "1.2.3", Logger: quiet()})
 		defer p.Close()
 		var reads atomic.Int64
-		p.live["/shown"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]liveOne, error) {
+		p.live["/shown"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
 			n := reads.Add(1)
-			return []liveOne{{ID: "n", HTML: templ.Raw(fmt.Sprintf("<b>%d</b>", n))}}, nil
+			return []site.LiveOne{{ID: "n", HTML: templ.Raw(fmt.Sprintf("<b>%d</b>", n))}}, nil
 		}}
 		ctx, leave := context.WithCancel(t.Context())
 		var open sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	portalsite "muster/portal/site"
 )
 
 // accounting is a Muster that also accounts for machines. It has one orphan that is due and one that nobody knows.
@@ -21,7 +22,7 @@ type accounting struct {
 	proof   app.Proof
 }
 
-var _ Machines = (*accounting)(nil)
+var _ portalsite.Machines = (*accounting)(nil)
 
 func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error) {
 	v, err := f.Cluster(ctx, a, cluster)
@@ -69,7 +70,7 @@ func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m app.OrphanM
 }
 
 // accounts signs somebody in to a portal that accounts for machines.
-func accounts(t *testing.T, user string) (*site, *accounting) {
+func accounts(t *testing.T, user string) (*testSite, *accounting) {
 	t.Helper()
 	var f *accounting
 	s := visit(t, func(c *Config) {

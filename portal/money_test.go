@@ -15,6 +15,7 @@ import (
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	appusage "muster/app/usage"
+	portalsite "muster/portal/site"
 )
 
 // treasurer is a Muster that also counts money. Its rules are the real ones; what it keeps is in memory.
@@ -29,7 +30,7 @@ type treasurer struct {
 	rules  app.Lease
 }
 
-var _ Money = (*treasurer)(nil)
+var _ portalsite.Money = (*treasurer)(nil)
 
 func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
 	c, err := f.fake.ClusterCounts(ctx, a, filter)
@@ -157,7 +158,7 @@ func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.
 }
 
 // treasury signs somebody in to a portal that counts money.
-func treasury(t *testing.T, user string) (*site, *treasurer) {
+func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 	t.Helper()
 	var f *treasurer
 	s := visit(t, func(c *Config) {

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	portalsite "muster/portal/site"
 )
 
 // crowd is a Muster with people, groups, tokens and tenants. It keeps what it was asked for, and refuses what a name says.
@@ -24,11 +25,11 @@ type crowd struct {
 }
 
 var (
-	_ People  = (*crowd)(nil)
-	_ Tenancy = (*crowd)(nil)
+	_ portalsite.People  = (*crowd)(nil)
+	_ portalsite.Tenancy = (*crowd)(nil)
 )
 
-func people(t *testing.T) (*site, *crowd) {
+func people(t *testing.T) (*testSite, *crowd) {
 	t.Helper()
 	var c *crowd
 	s := visit(t, func(cfg *Config) {

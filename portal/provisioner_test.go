@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	portalsite "muster/portal/site"
 )
 
 // staffed is a Muster with provisioners: one that works, one inside the server, and one that was lost.
@@ -16,7 +17,7 @@ type staffed struct {
 	drained, revoked []string
 }
 
-var _ Provisioning = (*staffed)(nil)
+var _ portalsite.Provisioning = (*staffed)(nil)
 
 func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisioner, error) {
 	if a.Role != app.RoleSuperadmin && a.User != "boss" {
@@ -52,7 +53,7 @@ func (f *staffed) RevokeProvisionerToken(_ context.Context, _ app.Actor, name st
 	return nil
 }
 
-func staff(t *testing.T) (*site, *staffed) {
+func staff(t *testing.T) (*testSite, *staffed) {
 	t.Helper()
 	var f *staffed
 	s := visit(t, func(c *Config) {

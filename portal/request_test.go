@@ -39,7 +39,7 @@ type office struct {
 	app   *appall.App
 	store *store.Store
 	clock *clock
-	sites map[string]*site // by user
+	sites map[string]*testSite // by user
 	p     *Portal
 }
 
@@ -54,7 +54,7 @@ func newOffice(t *testing.T) *office {
 	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
 		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*site{}}
+	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*testSite{}}
 	o.clock.t = time.Now() // sessions of the store go by it
 	o.app = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
 		Catalog: func() *app.Catalog { return c }, Now: o.clock.now})
@@ -69,7 +69,7 @@ func newOffice(t *testing.T) *office {
 }
 
 // at gives the portal as a user sees it, signed in.
-func (o *office) at(user string) *site {
+func (o *office) at(user string) *testSite {
 	o.Helper()
 	if s := o.sites[user]; s != nil {
 		return s

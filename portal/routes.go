@@ -2,25 +2,18 @@ package portal
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"muster/app"
 	"muster/app/identity"
+	"muster/portal/catalog"
+	"muster/portal/fleet"
+	identitypage "muster/portal/identity"
+	"muster/portal/resource"
+	"muster/portal/site"
 	"muster/portal/static"
 )
-
-// How long a request may take, how much it may send, and how long a long poll may wait.
-const (
-	requestTime = 30 * time.Second
-	pollTime    = 30 * time.Second
-	formLimit   = 256 << 10
-	apiLimit    = 1 << 20
-)
-
-// apiPath is where the REST API stands.
-const apiPath = "/api/v1"
 
 // routes is the site map: every address that the portal answers.
 func (p *Portal) routes() http.Handler {
@@ -28,323 +21,323 @@ func (p *Portal) routes() http.Handler {
 	r.Use(p.rescue, p.watched, p.access, p.headers, p.sameOrigin, middleware.GetHead)
 
 	// Files
-	r.With(timeout(requestTime)).Handle(static.Prefix+"*", static.Handler())
+	r.With(timeout(site.RequestTime)).Handle(static.Prefix+"*", static.Handler())
 
 	// For build systems and their builds
-	if p.building() != nil {
-		p.buildRoutes(r)
+	if p.Building() != nil {
+		p.build.BuildRoutes(r)
 	}
 
 	// For monitoring
 	if p.metering() != nil {
-		r.With(timeout(requestTime)).Get(metricsPath, p.metricsShow)
+		r.With(timeout(site.RequestTime)).Get(metricsPath, p.metricsShow)
 	}
 
 	// For those who have found a vulnerability. It shows errors as pages do, so it needs their session.
-	r.With(p.sessions.LoadAndSave, timeout(requestTime)).Get(securityPath, p.securityShow)
+	r.With(p.Sessions.LoadAndSave, timeout(site.RequestTime)).Get(securityPath, p.securityShow)
 
 	// For people
 	r.Group(func(r chi.Router) {
-		r.Use(p.limitUnless(formLimit, uploads), p.sessions.LoadAndSave)
-		stream := func(h memberHandler) http.HandlerFunc { return p.member(p.attended(h)) }
+		r.Use(p.resource.LimitUnless(site.FormLimit, resource.Uploads), p.Sessions.LoadAndSave)
+		stream := func(h site.MemberHandler) http.HandlerFunc { return p.member(p.attended(h)) }
 
 		// Coming and going
-		r.Get("/signin", p.pageSoon(p.signInShow))
-		r.Post("/signin", p.pageSoon(p.signIn))
-		r.Post("/signout", p.pageSoon(p.signOut))
-		if p.accounts() != nil {
-			r.Get(pendingPath, p.pageSoon(p.pendingShow))
-			r.Post(pendingPath, p.pageSoon(p.pendingFinish))
+		r.Get("/signin", p.pageSoon(p.identity.SignInShow))
+		r.Post("/signin", p.pageSoon(p.identity.SignIn))
+		r.Post("/signout", p.pageSoon(p.identity.SignOut))
+		if p.Accounts() != nil {
+			r.Get(identitypage.PendingPath, p.pageSoon(p.identity.PendingShow))
+			r.Post(identitypage.PendingPath, p.pageSoon(p.identity.PendingFinish))
 		}
-		if len(p.elsewhere) > 0 {
-			r.Get("/signin/{provider}", p.pageSoon(p.providerStart))
-			r.Get("/signin/{provider}/callback", p.pageSoon(p.providerBack))
-			r.Get("/signin/{provider}/leave", p.pageSoon(p.providerLeave))
-			r.Get("/signin/tenant", p.pageSoon(p.tenantAsk))
-			r.Post("/signin/tenant", p.pageSoon(p.tenantChoose))
+		if len(p.Elsewhere) > 0 {
+			r.Get("/signin/{provider}", p.pageSoon(p.identity.ProviderStart))
+			r.Get("/signin/{provider}/callback", p.pageSoon(p.identity.ProviderBack))
+			r.Get("/signin/{provider}/leave", p.pageSoon(p.identity.ProviderLeave))
+			r.Get("/signin/tenant", p.pageSoon(p.identity.TenantAsk))
+			r.Post("/signin/tenant", p.pageSoon(p.identity.TenantChoose))
 		}
 
 		// One's own account
-		if p.accounts() != nil {
-			r.Get("/account", p.memberSoon(p.accountShow))
-			r.Get("/account/password", p.newcomerSoon(p.passwordAsk))
-			r.Post("/account/password", p.newcomerSoon(p.passwordChange))
-			r.Get(factorsPath, p.adderSoon(p.factorList))
-			r.Get(factorsPath+"/app", p.adderSoon(p.factorApp))
-			r.Post(factorsPath+"/app", p.adderSoon(p.factorAppConfirm))
-			if p.keys != nil {
-				r.Post(factorsPath+"/key", p.adderSoon(p.factorKeyAdd))
-				r.Get(factorsPath+"/key", redirect(factorsPath))
+		if p.Accounts() != nil {
+			r.Get("/account", p.memberSoon(p.identity.AccountShow))
+			r.Get("/account/password", p.newcomerSoon(p.identity.PasswordAsk))
+			r.Post("/account/password", p.newcomerSoon(p.identity.PasswordChange))
+			r.Get(identitypage.FactorsPath, p.adderSoon(p.identity.FactorList))
+			r.Get(identitypage.FactorsPath+"/app", p.adderSoon(p.identity.FactorApp))
+			r.Post(identitypage.FactorsPath+"/app", p.adderSoon(p.identity.FactorAppConfirm))
+			if p.Keys != nil {
+				r.Post(identitypage.FactorsPath+"/key", p.adderSoon(p.identity.FactorKeyAdd))
+				r.Get(identitypage.FactorsPath+"/key", redirect(identitypage.FactorsPath))
 			}
-			r.Post(factorsPath+"/remove", p.adderSoon(p.factorRemove))
-			r.Post(factorsPath+"/codes", p.adderSoon(p.factorCodes))
-			r.Get(factorsPath+"/{act:remove|codes}", redirect(factorsPath))
-			r.Post("/account/sign-ins/end", p.memberSoon(p.sessionRevoke))
-			r.Post("/account/sign-ins/end-all", p.memberSoon(p.sessionRevokeAll))
-			r.Post("/account/identities/remove", p.memberSoon(p.identityRemove))
+			r.Post(identitypage.FactorsPath+"/remove", p.adderSoon(p.identity.FactorRemove))
+			r.Post(identitypage.FactorsPath+"/codes", p.adderSoon(p.identity.FactorCodes))
+			r.Get(identitypage.FactorsPath+"/{act:remove|codes}", redirect(identitypage.FactorsPath))
+			r.Post("/account/sign-ins/end", p.memberSoon(p.identity.SessionRevoke))
+			r.Post("/account/sign-ins/end-all", p.memberSoon(p.identity.SessionRevokeAll))
+			r.Post("/account/identities/remove", p.memberSoon(p.identity.Remove))
 
-			r.Get("/admin/users/{user}/sign-ins", p.memberSoon(p.userSignIns))
-			r.Post("/admin/users/{user}/sign-ins", p.memberSoon(p.userSignInEnd))
-			r.Post("/admin/users/{user}/identities", p.memberSoon(p.userIdentityRemove))
-			if p.ownTokens() != nil {
-				r.Get("/account/tokens/new", p.memberSoon(p.tokenNew))
-				r.Post("/account/tokens/new", p.memberSoon(p.tokenMake))
-				r.Post("/account/tokens/revoke", p.memberSoon(p.tokenRevoke))
+			r.Get("/admin/users/{user}/sign-ins", p.memberSoon(p.identity.UserSignIns))
+			r.Post("/admin/users/{user}/sign-ins", p.memberSoon(p.identity.UserSignInEnd))
+			r.Post("/admin/users/{user}/identities", p.memberSoon(p.identity.UserIdentityRemove))
+			if p.identity.OwnTokens() != nil {
+				r.Get("/account/tokens/new", p.memberSoon(p.identity.TokenNew))
+				r.Post("/account/tokens/new", p.memberSoon(p.identity.TokenMake))
+				r.Post("/account/tokens/revoke", p.memberSoon(p.identity.TokenRevoke))
 			}
-			r.Get("/step-up", p.adderSoon(p.stepUpAsk))
-			r.Post("/step-up", p.adderSoon(p.stepUp))
-			r.Get(afterProof, p.adderSoon(p.stepUpContinue))
-			r.Get("/step-up/{provider}", p.memberSoon(p.stepUpAway))
-			if p.devices() != nil {
-				r.Get(identity.DevicePath, p.memberSoon(p.deviceAsk))
-				r.Post(identity.DevicePath, p.memberSoon(p.deviceAnswer))
+			r.Get("/step-up", p.adderSoon(p.identity.StepUpAsk))
+			r.Post("/step-up", p.adderSoon(p.identity.StepUp))
+			r.Get(identitypage.AfterProof, p.adderSoon(p.identity.StepUpContinue))
+			r.Get("/step-up/{provider}", p.memberSoon(p.identity.StepUpAway))
+			if p.identity.Devices() != nil {
+				r.Get(identity.DevicePath, p.memberSoon(p.identity.DeviceAsk))
+				r.Post(identity.DevicePath, p.memberSoon(p.identity.DeviceAnswer))
 			}
-			r.Get("/link", p.memberSoon(p.linkAsk))
-			r.Post("/link", p.memberSoon(p.linkConfirm))
+			r.Get("/link", p.memberSoon(p.identity.LinkAsk))
+			r.Post("/link", p.memberSoon(p.identity.LinkConfirm))
 		}
 
 		// Clusters
-		r.Get("/", p.memberSoon(p.home))
+		r.Get("/", p.memberSoon(p.home.Home))
 		r.Get("/live", stream(p.liveStream))
-		if p.homing() != nil && p.money() != nil {
-			r.Get("/home/cost", p.memberSoon(p.homeCost))
+		if p.home.Homing() != nil && p.Money() != nil {
+			r.Get("/home/cost", p.memberSoon(p.home.Cost))
 		}
-		r.Get("/search", p.memberSoon(p.search))
-		r.Get("/clusters", p.memberSoon(p.clusterList))
-		r.Post("/clusters", p.memberSoon(p.clusterCreate))
-		r.Get("/clusters/new", p.memberSoon(p.clusterNew))
-		r.Get("/clusters/delete", p.memberSoon(p.clustersDeleteAsk))
-		r.Post("/clusters/delete", p.memberSoon(p.clustersDelete))
-		r.Post("/clusters/preview", p.memberSoon(p.clusterPreview))
+		r.Get("/search", p.memberSoon(p.home.Search))
+		r.Get("/clusters", p.memberSoon(p.cluster.List))
+		r.Post("/clusters", p.memberSoon(p.cluster.Create))
+		r.Get("/clusters/new", p.memberSoon(p.cluster.New))
+		r.Get("/clusters/delete", p.memberSoon(p.cluster.ClustersDeleteAsk))
+		r.Post("/clusters/delete", p.memberSoon(p.cluster.ClustersDelete))
+		r.Post("/clusters/preview", p.memberSoon(p.cluster.Preview))
 		r.Get("/clusters/preview", redirect("/clusters/new"))
 
 		// Templates
-		if p.templating() != nil {
-			r.Get("/templates", p.memberSoon(p.templateList))
-			r.Get("/templates/{template}", p.memberSoon(p.templateShow))
+		if p.Templating() != nil {
+			r.Get("/templates", p.memberSoon(p.template.List))
+			r.Get("/templates/{template}", p.memberSoon(p.template.Show))
 		}
 
 		// One cluster
-		r.Get("/clusters/{id}", p.memberSoon(p.clusterShow))
-		r.Get("/clusters/{id}/live", stream(p.clusterLive))
-		r.Get("/clusters/{id}/plan", p.memberSoon(p.clusterPlan))
-		r.Get("/clusters/{id}/operations/{operation}", p.memberSoon(p.clusterOperation))
-		r.Get("/clusters/{id}/history", p.memberSoon(p.clusterHistory))
-		r.Get("/clusters/{id}/access", p.memberSoon(p.clusterAccess))
-		r.Get("/clusters/{id}/inventory", p.memberSoon(p.clusterInventory))
-		if p.searching() != nil {
-			r.Get("/clusters/{id}/logs", p.memberSoon(p.clusterLogs))
-			r.Get("/clusters/{id}/logs/download", stream(p.clusterLogDownload))
+		r.Get("/clusters/{id}", p.memberSoon(p.cluster.Show))
+		r.Get("/clusters/{id}/live", stream(p.cluster.Live))
+		r.Get("/clusters/{id}/plan", p.memberSoon(p.operation.ClusterPlan))
+		r.Get("/clusters/{id}/operations/{operation}", p.memberSoon(p.operation.ClusterOperation))
+		r.Get("/clusters/{id}/history", p.memberSoon(p.operation.ClusterHistory))
+		r.Get("/clusters/{id}/access", p.memberSoon(p.cluster.Access))
+		r.Get("/clusters/{id}/inventory", p.memberSoon(p.cluster.Inventory))
+		if p.cluster.Searching() != nil {
+			r.Get("/clusters/{id}/logs", p.memberSoon(p.cluster.Logs))
+			r.Get("/clusters/{id}/logs/download", stream(p.cluster.LogDownload))
 		}
-		r.Get("/clusters/{id}/key", p.memberSoon(p.clusterKey))
-		r.Get("/clusters/{id}/delete", p.memberSoon(p.clusterDeleteAsk))
-		r.Post("/clusters/{id}/delete", p.memberSoon(p.clusterDelete))
+		r.Get("/clusters/{id}/key", p.memberSoon(p.cluster.Key))
+		r.Get("/clusters/{id}/delete", p.memberSoon(p.operation.ClusterDeleteAsk))
+		r.Post("/clusters/{id}/delete", p.memberSoon(p.operation.ClusterDelete))
 
 		// What its operation does
-		r.Post("/clusters/{id}/pause", p.memberSoon(p.clusterPause))
-		r.Post("/clusters/{id}/resume", p.memberSoon(p.clusterResume))
-		r.Post("/clusters/{id}/nodes/{node}/retry", p.memberSoon(p.nodeRetry))
-		r.Get("/clusters/{id}/cancel", p.memberSoon(p.clusterCancelAsk))
-		r.Post("/clusters/{id}/cancel", p.memberSoon(p.clusterCancel))
-		r.Get("/clusters/{id}/roll-back", p.memberSoon(p.clusterRollBackAsk))
-		r.Post("/clusters/{id}/roll-back", p.memberSoon(p.clusterRollBack))
-		if p.goingOn() != nil {
-			r.Get("/clusters/{id}/go-on", p.memberSoon(p.clusterGoOnAsk))
-			r.Post("/clusters/{id}/go-on", p.memberSoon(p.clusterGoOn))
-			r.Post("/clusters/{id}/top-up", p.memberSoon(p.clusterTopUp))
+		r.Post("/clusters/{id}/pause", p.memberSoon(p.operation.ClusterPause))
+		r.Post("/clusters/{id}/resume", p.memberSoon(p.operation.ClusterResume))
+		r.Post("/clusters/{id}/nodes/{node}/retry", p.memberSoon(p.operation.NodeRetry))
+		r.Get("/clusters/{id}/cancel", p.memberSoon(p.operation.ClusterCancelAsk))
+		r.Post("/clusters/{id}/cancel", p.memberSoon(p.operation.ClusterCancel))
+		r.Get("/clusters/{id}/roll-back", p.memberSoon(p.operation.ClusterRollBackAsk))
+		r.Post("/clusters/{id}/roll-back", p.memberSoon(p.operation.ClusterRollBack))
+		if p.operation.GoingOn() != nil {
+			r.Get("/clusters/{id}/go-on", p.memberSoon(p.operation.ClusterGoOnAsk))
+			r.Post("/clusters/{id}/go-on", p.memberSoon(p.operation.ClusterGoOn))
+			r.Post("/clusters/{id}/top-up", p.memberSoon(p.operation.ClusterTopUp))
 		}
-		r.Get("/clusters/{id}/waiting", p.memberSoon(p.clusterWaiting))
+		r.Get("/clusters/{id}/waiting", p.memberSoon(p.cluster.Waiting))
 
-		if p.life() != nil {
-			r.Get("/clusters/{id}/manage", p.memberSoon(p.clusterManage))
-			r.Post("/clusters/{id}/rename", p.memberSoon(p.clusterRename))
-			r.Post("/clusters/{id}/transfer", p.memberSoon(p.clusterTransfer))
-			if p.sharing() != nil {
-				r.Post("/clusters/{id}/sharing", p.memberSoon(p.clusterShare))
-				r.Get("/clusters/{id}/sharing", p.memberSoon(p.clusterManage))
-				r.Get("/admin/sharing", p.memberSoon(p.sharingDefault))
-				r.Post("/admin/sharing", p.memberSoon(p.sharingDefaultSet))
+		if p.Life() != nil {
+			r.Get("/clusters/{id}/manage", p.memberSoon(p.cluster.Manage))
+			r.Post("/clusters/{id}/rename", p.memberSoon(p.cluster.Rename))
+			r.Post("/clusters/{id}/transfer", p.memberSoon(p.cluster.Transfer))
+			if p.Sharing() != nil {
+				r.Post("/clusters/{id}/sharing", p.memberSoon(p.cluster.Share))
+				r.Get("/clusters/{id}/sharing", p.memberSoon(p.cluster.Manage))
+				r.Get("/admin/sharing", p.memberSoon(p.cluster.SharingDefault))
+				r.Post("/admin/sharing", p.memberSoon(p.cluster.SharingDefaultSet))
 			}
-			r.Get("/clusters/{id}/{power:sleep|wake}", p.memberSoon(p.clusterPowerAsk))
-			r.Post("/clusters/{id}/{power:sleep|wake}", p.memberSoon(p.clusterPower))
-			r.Post("/clusters/{id}/schedule", p.memberSoon(p.clusterSchedule))
-			r.Get("/clusters/{id}/clone", p.memberSoon(p.clusterCloneAsk))
-			r.Post("/clusters/{id}/clone", p.memberSoon(p.clusterClone))
-			r.Get("/clusters/{id}/diff", p.memberSoon(p.clusterDiff))
-			r.Get("/clusters/{id}/spec", p.memberSoon(p.clusterSpec))
+			r.Get("/clusters/{id}/{power:sleep|wake}", p.memberSoon(p.cluster.PowerAsk))
+			r.Post("/clusters/{id}/{power:sleep|wake}", p.memberSoon(p.cluster.Power))
+			r.Post("/clusters/{id}/schedule", p.memberSoon(p.cluster.Schedule))
+			r.Get("/clusters/{id}/clone", p.memberSoon(p.cluster.CloneAsk))
+			r.Post("/clusters/{id}/clone", p.memberSoon(p.cluster.Clone))
+			r.Get("/clusters/{id}/diff", p.memberSoon(p.cluster.Diff))
+			r.Get("/clusters/{id}/spec", p.memberSoon(p.cluster.Spec))
 		}
 
-		if p.amending() != nil {
-			r.Get("/clusters/{id}/change", p.memberSoon(p.amendShow))
-			r.Post("/clusters/{id}/change/preview", p.memberSoon(p.amendPreview))
-			r.Get("/clusters/{id}/change/preview", p.memberSoon(p.amendBack))
-			r.Post("/clusters/{id}/change", p.memberSoon(p.amend))
+		if p.Amending() != nil {
+			r.Get("/clusters/{id}/change", p.memberSoon(p.operation.AmendShow))
+			r.Post("/clusters/{id}/change/preview", p.memberSoon(p.operation.AmendPreview))
+			r.Get("/clusters/{id}/change/preview", p.memberSoon(p.operation.AmendBack))
+			r.Post("/clusters/{id}/change", p.memberSoon(p.operation.Amend))
 		}
 
-		if p.watching() != nil {
-			r.Get("/clusters/{id}/health", p.memberSoon(p.clusterHealth))
-			r.Post("/clusters/{id}/health/check", p.memberSoon(p.clusterHealthCheck))
-			r.Get("/clusters/{id}/health/check", p.memberSoon(p.clusterHealth))
+		if p.Watching() != nil {
+			r.Get("/clusters/{id}/health", p.memberSoon(p.health.ClusterHealth))
+			r.Post("/clusters/{id}/health/check", p.memberSoon(p.health.ClusterHealthCheck))
+			r.Get("/clusters/{id}/health/check", p.memberSoon(p.health.ClusterHealth))
 		}
 
-		if p.questioning() != nil {
-			r.Get("/questions", p.memberSoon(p.questionList))
-			r.Post("/clusters/{id}/answers", p.memberSoon(p.questionAnswer))
+		if p.Questioning() != nil {
+			r.Get("/questions", p.memberSoon(p.cluster.QuestionList))
+			r.Post("/clusters/{id}/answers", p.memberSoon(p.cluster.QuestionAnswer))
 			r.Get("/clusters/{id}/answers", redirect("/questions"))
 		}
 
-		if p.checking() != nil {
-			r.Get("/clusters/{id}/checks", p.memberSoon(p.clusterChecks))
+		if p.health.Checking() != nil {
+			r.Get("/clusters/{id}/checks", p.memberSoon(p.health.ClusterChecks))
 		}
 
-		if p.requesting() != nil {
-			r.Get("/requests", p.memberSoon(p.requestList))
-			r.Get("/requests/{request}", p.memberSoon(p.requestShow))
-			r.Get("/requests/{request}/{act:review|confirm|withdraw|break-glass}", p.memberSoon(p.requestBack))
-			r.Post("/requests/{request}/review", p.memberSoon(p.requestAct(p.requestReview)))
-			r.Post("/requests/{request}/confirm", p.memberSoon(p.requestAct(p.requestConfirm)))
-			r.Post("/requests/{request}/withdraw", p.memberSoon(p.requestAct(p.requestWithdraw)))
-			r.Post("/requests/{request}/break-glass", p.memberSoon(p.requestAct(p.requestBreakGlass)))
+		if p.Requesting() != nil {
+			r.Get("/requests", p.memberSoon(p.policy.RequestList))
+			r.Get("/requests/{request}", p.memberSoon(p.policy.RequestShow))
+			r.Get("/requests/{request}/{act:review|confirm|withdraw|break-glass}", p.memberSoon(p.policy.RequestBack))
+			r.Post("/requests/{request}/review", p.memberSoon(p.policy.RequestAct(p.policy.RequestReview)))
+			r.Post("/requests/{request}/confirm", p.memberSoon(p.policy.RequestAct(p.policy.RequestConfirm)))
+			r.Post("/requests/{request}/withdraw", p.memberSoon(p.policy.RequestAct(p.policy.RequestWithdraw)))
+			r.Post("/requests/{request}/break-glass", p.memberSoon(p.policy.RequestAct(p.policy.RequestBreakGlass)))
 		}
 
 		// Notices
-		if p.noticing() != nil {
-			r.Get("/notices", p.memberSoon(p.noticeList))
+		if p.Noticing() != nil {
+			r.Get("/notices", p.memberSoon(p.webhook.NoticeList))
 		}
-		if p.building() != nil && p.rules != nil {
+		if p.Building() != nil && p.Rules != nil {
 			const hook = "/admin/builds/{hook}"
-			r.Get("/admin/builds", p.memberSoon(p.buildHookList))
-			r.Post("/admin/builds", p.memberSoon(p.buildHookMake))
-			r.Get(hook, p.memberSoon(p.buildHookShow))
-			r.Post(hook+"/on", p.memberSoon(p.buildHookSwitch(true)))
-			r.Post(hook+"/off", p.memberSoon(p.buildHookSwitch(false)))
-			r.Post(hook+"/secret", p.memberSoon(p.buildHookSecret))
-			r.Post(hook+"/statuses", p.memberSoon(p.buildHookStatuses))
-			r.Post(hook+"/rules", p.memberSoon(p.buildHookRules))
-			r.Get(hook+"/delete", p.memberSoon(p.buildHookDeleteAsk))
-			r.Post(hook+"/delete", p.memberSoon(p.buildHookDelete))
-			r.Post(hook+"/end/{build}", p.memberSoon(p.buildHookEnd))
-			r.Get(hook+"/deliveries/{delivery}", p.memberSoon(p.buildDeliveryShow))
-			r.Post(hook+"/deliveries/{delivery}/replay", p.memberSoon(p.buildDeliveryReplay))
+			r.Get("/admin/builds", p.memberSoon(p.build.HookList))
+			r.Post("/admin/builds", p.memberSoon(p.build.HookMake))
+			r.Get(hook, p.memberSoon(p.build.HookShow))
+			r.Post(hook+"/on", p.memberSoon(p.build.HookSwitch(true)))
+			r.Post(hook+"/off", p.memberSoon(p.build.HookSwitch(false)))
+			r.Post(hook+"/secret", p.memberSoon(p.build.HookSecret))
+			r.Post(hook+"/statuses", p.memberSoon(p.build.HookStatuses))
+			r.Post(hook+"/rules", p.memberSoon(p.build.HookRules))
+			r.Get(hook+"/delete", p.memberSoon(p.build.HookDeleteAsk))
+			r.Post(hook+"/delete", p.memberSoon(p.build.HookDelete))
+			r.Post(hook+"/end/{build}", p.memberSoon(p.build.HookEnd))
+			r.Get(hook+"/deliveries/{delivery}", p.memberSoon(p.build.DeliveryShow))
+			r.Post(hook+"/deliveries/{delivery}/replay", p.memberSoon(p.build.DeliveryReplay))
 		}
-		if p.hooking() != nil {
-			r.Get("/admin/hooks", p.memberSoon(p.hookList))
-			r.Post("/admin/hooks", p.memberSoon(p.hookSave))
-			r.Get("/admin/hooks/{hook}", p.memberSoon(p.hookShow))
-			r.Post("/admin/hooks/{hook}/test", p.memberSoon(p.hookTest))
-			r.Post("/admin/hooks/{hook}/on", p.memberSoon(p.hookSwitch(true)))
-			r.Post("/admin/hooks/{hook}/off", p.memberSoon(p.hookSwitch(false)))
-			r.Post("/admin/hooks/{hook}/rotate", p.memberSoon(p.hookRotate))
-			r.Get("/admin/hooks/{hook}/delete", p.memberSoon(p.hookDeleteAsk))
-			r.Post("/admin/hooks/{hook}/delete", p.memberSoon(p.hookDelete))
-			r.Get("/admin/hooks/{hook}/deliveries/{delivery}", p.memberSoon(p.hookDelivery))
-			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", p.memberSoon(p.hookResend))
+		if p.Hooking() != nil {
+			r.Get("/admin/hooks", p.memberSoon(p.webhook.HookList))
+			r.Post("/admin/hooks", p.memberSoon(p.webhook.HookSave))
+			r.Get("/admin/hooks/{hook}", p.memberSoon(p.webhook.HookShow))
+			r.Post("/admin/hooks/{hook}/test", p.memberSoon(p.webhook.HookTest))
+			r.Post("/admin/hooks/{hook}/on", p.memberSoon(p.webhook.HookSwitch(true)))
+			r.Post("/admin/hooks/{hook}/off", p.memberSoon(p.webhook.HookSwitch(false)))
+			r.Post("/admin/hooks/{hook}/rotate", p.memberSoon(p.webhook.HookRotate))
+			r.Get("/admin/hooks/{hook}/delete", p.memberSoon(p.webhook.HookDeleteAsk))
+			r.Post("/admin/hooks/{hook}/delete", p.memberSoon(p.webhook.HookDelete))
+			r.Get("/admin/hooks/{hook}/deliveries/{delivery}", p.memberSoon(p.webhook.HookDelivery))
+			r.Post("/admin/hooks/{hook}/deliveries/{delivery}/resend", p.memberSoon(p.webhook.HookResend))
 		}
 
 		// Slack
-		if p.chatting() != nil {
-			r.Get("/admin/slack", p.memberSoon(p.slackShow))
-			r.Post("/admin/slack/approvals", p.memberSoon(p.slackApprovals))
-			r.Post("/admin/slack/channels", p.memberSoon(p.slackChannel))
-			r.Post("/admin/slack/channels/reset", p.memberSoon(p.slackChannelReset))
-			r.Post("/admin/slack/{team}/email-on", p.memberSoon(p.slackEmail(true)))
-			r.Post("/admin/slack/{team}/email-off", p.memberSoon(p.slackEmail(false)))
-			r.Post("/admin/slack/{team}/remove", p.memberSoon(p.slackRemove))
-			r.Get("/slack/install", p.memberSoon(p.slackInstall))
-			r.Get("/slack/oauth", p.memberSoon(p.slackInstalled))
+		if p.Chatting() != nil {
+			r.Get("/admin/slack", p.memberSoon(p.chat.SlackShow))
+			r.Post("/admin/slack/approvals", p.memberSoon(p.chat.SlackApprovals))
+			r.Post("/admin/slack/channels", p.memberSoon(p.chat.SlackChannel))
+			r.Post("/admin/slack/channels/reset", p.memberSoon(p.chat.SlackChannelReset))
+			r.Post("/admin/slack/{team}/email-on", p.memberSoon(p.chat.SlackEmail(true)))
+			r.Post("/admin/slack/{team}/email-off", p.memberSoon(p.chat.SlackEmail(false)))
+			r.Post("/admin/slack/{team}/remove", p.memberSoon(p.chat.SlackRemove))
+			r.Get("/slack/install", p.memberSoon(p.chat.SlackInstall))
+			r.Get("/slack/oauth", p.memberSoon(p.chat.SlackInstalled))
 		}
 
 		// Money
-		if p.money() != nil {
-			r.Get("/usage", p.memberSoon(p.usageShow))
-			r.Get("/clusters/{id}/extend", p.memberSoon(p.leaseExtendAsk))
-			r.Post("/clusters/{id}/lease", p.memberSoon(p.leaseExtend))
-			r.Get("/admin/quotas", p.memberSoon(p.quotaPage))
-			r.Post("/admin/quotas", p.memberSoon(p.quotaSave))
-			r.Post("/admin/quotas/delete", p.memberSoon(p.quotaDelete))
+		if p.Money() != nil {
+			r.Get("/usage", p.memberSoon(p.quota.UsageShow))
+			r.Get("/clusters/{id}/extend", p.memberSoon(p.cluster.LeaseExtendAsk))
+			r.Post("/clusters/{id}/lease", p.memberSoon(p.cluster.LeaseExtend))
+			r.Get("/admin/quotas", p.memberSoon(p.quota.Page))
+			r.Post("/admin/quotas", p.memberSoon(p.quota.Save))
+			r.Post("/admin/quotas/delete", p.memberSoon(p.quota.Delete))
 		}
 
 		// For admins
-		r.Get("/admin", p.memberSoon(p.adminHome))
-		if p.secreting() != nil {
-			r.Get("/admin/secrets", p.memberSoon(p.secretList))
-			r.Post("/admin/secrets", p.memberSoon(p.secretSet))
-			r.Post("/admin/secrets/{secret}/delete", p.memberSoon(p.secretDelete))
+		r.Get("/admin", p.memberSoon(p.home.AdminHome))
+		if p.Secreting() != nil {
+			r.Get("/admin/secrets", p.memberSoon(p.audit.SecretList))
+			r.Post("/admin/secrets", p.memberSoon(p.audit.SecretSet))
+			r.Post("/admin/secrets/{secret}/delete", p.memberSoon(p.audit.SecretDelete))
 		}
-		if p.resourcing() != nil {
-			r.Get("/admin/resources", p.memberSoon(p.resourceList))
-			r.Post("/admin/resources", stream(p.resourcePush)) // as long as it takes, with a form that is never whole in memory
-			r.Post("/admin/resources/import", stream(p.resourceImport))
+		if p.Resourcing() != nil {
+			r.Get("/admin/resources", p.memberSoon(p.resource.List))
+			r.Post("/admin/resources", stream(p.resource.Push)) // as long as it takes, with a form that is never whole in memory
+			r.Post("/admin/resources/import", stream(p.resource.Import))
 			r.Get("/admin/resources/import", redirect("/admin/resources"))
-			r.Post("/admin/resources/sync", p.memberSoon(p.resourceSync))
+			r.Post("/admin/resources/sync", p.memberSoon(p.resource.Sync))
 			r.Get("/admin/resources/sync", redirect("/admin/resources"))
-			r.Get("/admin/resources/{resource}", p.memberSoon(p.resourceShow))
-			r.Get("/admin/resources/{resource}/diff", p.memberSoon(p.resourceDiff))
-			r.Get("/admin/resources/{resource}/versions/{version}/content", stream(p.resourceDownload))
-			r.Post("/admin/resources/{resource}/versions/{version}/{act:stage|recall|delete}", p.memberSoon(p.resourceVersionAct))
+			r.Get("/admin/resources/{resource}", p.memberSoon(p.resource.Show))
+			r.Get("/admin/resources/{resource}/diff", p.memberSoon(p.resource.Diff))
+			r.Get("/admin/resources/{resource}/versions/{version}/content", stream(p.resource.Download))
+			r.Post("/admin/resources/{resource}/versions/{version}/{act:stage|recall|delete}", p.memberSoon(p.resource.VersionAct))
 		}
-		if p.auditing() != nil {
-			r.Get("/admin/audit", p.memberSoon(p.auditList))
-			r.Get("/admin/audit/export", stream(p.auditExport))
+		if p.Auditing() != nil {
+			r.Get("/admin/audit", p.memberSoon(p.audit.List))
+			r.Get("/admin/audit/export", stream(p.audit.Export))
 		}
-		r.Get("/queue", p.memberSoon(p.queueShow))
-		if p.people() != nil {
-			r.Get("/admin/users", p.memberSoon(p.userList))
-			r.Post("/admin/users", p.memberSoon(p.userCreate))
-			r.Get("/admin/users/new", p.memberSoon(p.userNew))
-			r.Get("/admin/users/{user}", p.memberSoon(p.userShow))
-			r.Post("/admin/users/{user}", p.memberSoon(p.userChange))
-			r.Post("/admin/users/{user}/reset-password", p.memberSoon(p.userReset))
-			r.Post("/admin/users/{user}/reset-second-factor", p.memberSoon(p.userResetFactor))
-			r.Post("/admin/users/second-factor", p.memberSoon(p.factorRequire))
-			r.Post("/admin/users/{user}/delete", p.memberSoon(p.userDelete))
-			r.Get("/admin/groups", p.memberSoon(p.groupList))
-			r.Post("/admin/groups", p.memberSoon(p.groupSave))
-			r.Post("/admin/groups/delete", p.memberSoon(p.groupDelete))
-			r.Get("/admin/tokens", p.memberSoon(p.tokenList))
-			r.Post("/admin/tokens", p.memberSoon(p.robotTokenCreate))
-			r.Post("/admin/tokens/revoke", p.memberSoon(p.adminTokenRevoke))
+		r.Get("/queue", p.memberSoon(p.cluster.QueueShow))
+		if p.People() != nil {
+			r.Get("/admin/users", p.memberSoon(p.identity.UserList))
+			r.Post("/admin/users", p.memberSoon(p.identity.UserCreate))
+			r.Get("/admin/users/new", p.memberSoon(p.identity.UserNew))
+			r.Get("/admin/users/{user}", p.memberSoon(p.identity.UserShow))
+			r.Post("/admin/users/{user}", p.memberSoon(p.identity.UserChange))
+			r.Post("/admin/users/{user}/reset-password", p.memberSoon(p.identity.UserReset))
+			r.Post("/admin/users/{user}/reset-second-factor", p.memberSoon(p.identity.UserResetFactor))
+			r.Post("/admin/users/second-factor", p.memberSoon(p.identity.FactorRequire))
+			r.Post("/admin/users/{user}/delete", p.memberSoon(p.identity.UserDelete))
+			r.Get("/admin/groups", p.memberSoon(p.identity.GroupList))
+			r.Post("/admin/groups", p.memberSoon(p.identity.GroupSave))
+			r.Post("/admin/groups/delete", p.memberSoon(p.identity.GroupDelete))
+			r.Get("/admin/tokens", p.memberSoon(p.identity.TokenList))
+			r.Post("/admin/tokens", p.memberSoon(p.identity.RobotTokenCreate))
+			r.Post("/admin/tokens/revoke", p.memberSoon(p.identity.AdminTokenRevoke))
 		}
-		if p.installation() != nil {
-			r.Get("/admin/settings", p.memberSoon(p.settingsShow))
-			r.Get("/admin/provider-health", p.memberSoon(p.providerHealthShow))
-			r.Get("/admin/queues", p.memberSoon(p.queuesShow))
+		if p.Installation() != nil {
+			r.Get("/admin/settings", p.memberSoon(p.fleet.SettingsShow))
+			r.Get("/admin/provider-health", p.memberSoon(p.fleet.ProviderHealthShow))
+			r.Get("/admin/queues", p.memberSoon(p.cluster.QueuesShow))
 		}
-		if p.tenancy() != nil {
-			r.Post("/tenant", p.memberSoon(p.tenantSwitch))
-			r.Get("/admin/tenants", p.memberSoon(p.tenantList))
-			r.Post("/admin/tenants", p.memberSoon(p.tenantSave))
-			r.Post("/admin/tenants/delete", p.memberSoon(p.tenantDelete))
+		if p.Tenancy() != nil {
+			r.Post("/tenant", p.memberSoon(p.identity.TenantSwitch))
+			r.Get("/admin/tenants", p.memberSoon(p.identity.TenantList))
+			r.Post("/admin/tenants", p.memberSoon(p.identity.TenantSave))
+			r.Post("/admin/tenants/delete", p.memberSoon(p.identity.TenantDelete))
 		}
-		if p.ruling() != nil {
-			r.Get("/admin/policies", p.memberSoon(p.policyList))
-			r.Post("/admin/policies", p.memberSoon(p.policySave))
-			r.Get("/admin/policies/new", p.memberSoon(p.policyNew))
-			r.Post("/admin/policies/zone", p.memberSoon(p.policyZone))
+		if p.Ruling() != nil {
+			r.Get("/admin/policies", p.memberSoon(p.policy.List))
+			r.Post("/admin/policies", p.memberSoon(p.policy.Save))
+			r.Get("/admin/policies/new", p.memberSoon(p.policy.New))
+			r.Post("/admin/policies/zone", p.memberSoon(p.policy.Zone))
 			r.Get("/admin/policies/try", redirect("/admin/policies"))
-			r.Post("/admin/policies/try", p.memberSoon(p.policyTry))
-			r.Get("/admin/policies/{policy}", p.memberSoon(p.policyShow))
-			r.Post("/admin/policies/{policy}/delete", p.memberSoon(p.policyDelete))
+			r.Post("/admin/policies/try", p.memberSoon(p.policy.Try))
+			r.Get("/admin/policies/{policy}", p.memberSoon(p.policy.Show))
+			r.Post("/admin/policies/{policy}/delete", p.memberSoon(p.policy.Delete))
 		}
-		if _, ok := p.muster.(Provisioning); ok {
-			r.Get("/provisioners", p.memberSoon(p.provisionerList))
-			r.Post("/provisioners/{provisioner}/drain", p.memberSoon(p.provisionerDrain))
+		if _, ok := p.Muster.(site.Provisioning); ok {
+			r.Get("/provisioners", p.memberSoon(p.fleet.ProvisionerList))
+			r.Post("/provisioners/{provisioner}/drain", p.memberSoon(p.fleet.ProvisionerDrain))
 		}
-		if p.pooling() != nil {
-			r.Get("/admin/pools", p.memberSoon(p.poolList))
-			r.Post("/admin/pools", p.memberSoon(p.poolCreate))
-			r.Get("/admin/pools/{pool}", p.memberSoon(p.poolShow))
-			r.Post("/admin/pools/{pool}", p.memberSoon(p.poolChange))
-			r.Post("/admin/pools/{pool}/drain", p.memberSoon(p.poolDrain))
-			r.Get("/admin/pools/{pool}/delete", p.memberSoon(p.poolDeleteAsk))
-			r.Post("/admin/pools/{pool}/delete", p.memberSoon(p.poolDelete))
+		if p.Pooling() != nil {
+			r.Get("/admin/pools", p.memberSoon(p.pool.List))
+			r.Post("/admin/pools", p.memberSoon(p.pool.Create))
+			r.Get("/admin/pools/{pool}", p.memberSoon(p.pool.Show))
+			r.Post("/admin/pools/{pool}", p.memberSoon(p.pool.Change))
+			r.Post("/admin/pools/{pool}/drain", p.memberSoon(p.pool.Drain))
+			r.Get("/admin/pools/{pool}/delete", p.memberSoon(p.pool.DeleteAsk))
+			r.Post("/admin/pools/{pool}/delete", p.memberSoon(p.pool.Delete))
 		}
-		if p.machines() != nil {
-			r.Get("/orphans", p.memberSoon(p.orphanList))
-			r.Post("/orphans/mode", p.memberSoon(p.orphanMode))
-			r.Post("/orphans/{orphan}/delete", p.memberSoon(p.orphanDecide(app.DecideDelete)))
-			r.Post("/orphans/{orphan}/keep", p.memberSoon(p.orphanDecide(app.DecideKeep)))
-			r.Get("/clusters/{id}/receipt", p.memberSoon(p.clusterReceipt))
+		if p.Machines() != nil {
+			r.Get("/orphans", p.memberSoon(p.fleet.OrphanList))
+			r.Post("/orphans/mode", p.memberSoon(p.fleet.OrphanMode))
+			r.Post("/orphans/{orphan}/delete", p.memberSoon(p.fleet.OrphanDecide(app.DecideDelete)))
+			r.Post("/orphans/{orphan}/keep", p.memberSoon(p.fleet.OrphanDecide(app.DecideKeep)))
+			r.Get("/clusters/{id}/receipt", p.memberSoon(p.fleet.ClusterReceipt))
 		}
 
 		r.NotFound(programsApart(p.apiNotFound, p.pageSoon(p.notFound)))
@@ -352,36 +345,36 @@ func (p *Portal) routes() http.Handler {
 	})
 
 	// The catalog, for admins. Its forms carry whole texts, and what was uploaded.
-	if p.cataloging() != nil {
+	if p.Cataloging() != nil {
 		r.Group(func(r chi.Router) {
-			r.Use(p.limit(catalogLimit), p.sessions.LoadAndSave)
+			r.Use(p.Limit(catalog.CatalogLimit), p.Sessions.LoadAndSave)
 			const kind = "/admin/catalog/{kind:template|service|image|hardware|provider}"
 
-			r.Get("/admin/catalog", p.memberSoon(p.catalogList))
-			r.Get("/admin/catalog/import", p.memberSoon(p.catalogImportShow))
-			r.Post("/admin/catalog/import", p.memberSoon(p.catalogImport))
-			r.Get("/admin/catalog/export", p.memberSoon(p.catalogExport))
-			r.Get(kind, p.memberSoon(p.catalogList))
-			r.Get(kind+"/new", p.memberSoon(p.catalogWrite))
-			r.Post(kind+"/new", p.memberSoon(p.catalogWrite))
-			r.Get(kind+"/{name}", p.memberSoon(p.catalogShow))
-			r.Get(kind+"/{name}/edit", p.memberSoon(p.catalogWrite))
-			r.Post(kind+"/{name}/edit", p.memberSoon(p.catalogWrite))
-			if p.accounting() != nil {
-				survey := func(h memberHandler) http.HandlerFunc { return within(surveyTime, p.member(h)) }
-				r.Get("/admin/catalog/provider/{name}/check", survey(p.providerCheck))
-				r.Get("/admin/catalog/provider/{name}/offers", survey(p.providerOffers))
+			r.Get("/admin/catalog", p.memberSoon(p.catalog.List))
+			r.Get("/admin/catalog/import", p.memberSoon(p.catalog.ImportShow))
+			r.Post("/admin/catalog/import", p.memberSoon(p.catalog.Import))
+			r.Get("/admin/catalog/export", p.memberSoon(p.catalog.Export))
+			r.Get(kind, p.memberSoon(p.catalog.List))
+			r.Get(kind+"/new", p.memberSoon(p.catalog.Write))
+			r.Post(kind+"/new", p.memberSoon(p.catalog.Write))
+			r.Get(kind+"/{name}", p.memberSoon(p.catalog.Show))
+			r.Get(kind+"/{name}/edit", p.memberSoon(p.catalog.Write))
+			r.Post(kind+"/{name}/edit", p.memberSoon(p.catalog.Write))
+			if p.fleet.Accounting() != nil {
+				survey := func(h site.MemberHandler) http.HandlerFunc { return site.Within(fleet.SurveyTime, p.member(h)) }
+				r.Get("/admin/catalog/provider/{name}/check", survey(p.fleet.ProviderCheck))
+				r.Get("/admin/catalog/provider/{name}/offers", survey(p.fleet.ProviderOffers))
 			}
-			r.Get("/admin/catalog/{kind:template}/{name}/publish", p.memberSoon(p.catalogPublish))
-			r.Get(kind+"/{name}/remove", p.memberSoon(p.catalogRemove))
-			r.Post(kind+"/{name}/remove", p.memberSoon(p.catalogRemove))
-			r.Get(kind+"/{name}/revert/{number}", p.memberSoon(p.catalogRevert))
-			r.Post(kind+"/{name}/revert/{number}", p.memberSoon(p.catalogRevert))
+			r.Get("/admin/catalog/{kind:template}/{name}/publish", p.memberSoon(p.catalog.Publish))
+			r.Get(kind+"/{name}/remove", p.memberSoon(p.catalog.Remove))
+			r.Post(kind+"/{name}/remove", p.memberSoon(p.catalog.Remove))
+			r.Get(kind+"/{name}/revert/{number}", p.memberSoon(p.catalog.Revert))
+			r.Post(kind+"/{name}/revert/{number}", p.memberSoon(p.catalog.Revert))
 		})
 	}
 
 	// For programs
-	r.Route(apiPath, p.apiRoutes)
+	r.Route(site.APIPath, p.apiRoutes)
 	return r
 }
 
@@ -392,19 +385,21 @@ func redirect(to string) http.HandlerFunc {
 // Handlers of pages that answer within requestTime. They are not inlined: with some 200 routes in one function, that took the compiler 2 of the package's 10 seconds.
 
 //go:noinline
-func (p *Portal) pageSoon(h handler) http.HandlerFunc { return within(requestTime, p.page(h)) }
-
-//go:noinline
-func (p *Portal) memberSoon(h memberHandler) http.HandlerFunc {
-	return within(requestTime, p.member(h))
+func (p *Portal) pageSoon(h site.Handler) http.HandlerFunc {
+	return site.Within(site.RequestTime, p.page(h))
 }
 
 //go:noinline
-func (p *Portal) adderSoon(h memberHandler) http.HandlerFunc {
-	return within(requestTime, p.adder(h))
+func (p *Portal) memberSoon(h site.MemberHandler) http.HandlerFunc {
+	return site.Within(site.RequestTime, p.member(h))
 }
 
 //go:noinline
-func (p *Portal) newcomerSoon(h memberHandler) http.HandlerFunc {
-	return within(requestTime, p.newcomer(h))
+func (p *Portal) adderSoon(h site.MemberHandler) http.HandlerFunc {
+	return site.Within(site.RequestTime, p.adder(h))
+}
+
+//go:noinline
+func (p *Portal) newcomerSoon(h site.MemberHandler) http.HandlerFunc {
+	return site.Within(site.RequestTime, p.newcomer(h))
 }

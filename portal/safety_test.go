@@ -14,11 +14,12 @@ import (
 	"golang.org/x/net/html"
 	"muster/app"
 	"muster/app/cluster"
+	portalsite "muster/portal/site"
 	"muster/portal/static"
 )
 
 // pages are one of each page, in states that show most of it.
-func pages(t *testing.T) (*site, map[string]seen) {
+func pages(t *testing.T) (*testSite, map[string]seen) {
 	s := signedIn(t, "ada")
 	out := map[string]seen{"empty list": s.get("/clusters")}
 	running := s.cluster(ada, "lake", "hadoop", 12)
@@ -192,9 +193,9 @@ func TestOtherSites(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	s := signedIn(t, "ada")
-	big := url.Values{"name": {strings.Repeat("x", formLimit)}}
+	big := url.Values{"name": {strings.Repeat("x", portalsite.FormLimit)}}
 	s.post("/clusters/preview", big).reads(http.StatusRequestEntityTooLarge, "Too large", "larger than 256 KiB")
-	a := s.do(s.request("POST", "/api/v1/preview", `{"template":"`+strings.Repeat("x", apiLimit)+`"}`, "Authorization", "Bearer token-of-ada", "Content-Type", "application/json"))
+	a := s.do(s.request("POST", "/api/v1/preview", `{"template":"`+strings.Repeat("x", portalsite.APILimit)+`"}`, "Authorization", "Bearer token-of-ada", "Content-Type", "application/json"))
 	if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, `"code":"too_large"`) {
 		t.Errorf("the API answers %d: %.200s", a.status, a.body)
 	}

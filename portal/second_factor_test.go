@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/identity"
+	identitypage "muster/portal/identity"
 )
 
 // withApp has whoever is signed in set up an authenticator app, as a person would.
@@ -37,14 +38,14 @@ func (w *town) addApp() (secret string, a seen) {
 func (w *town) begin(user, next string) {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "next": {next}})
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != pendingPath {
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != identitypage.PendingPath {
 		w.t.Fatalf("after the password: %d to %q", a.status, a.header.Get("Location"))
 	}
 }
 
 func (w *town) code(code string) seen {
 	w.t.Helper()
-	return w.post(pendingPath, url.Values{"code": {code}})
+	return w.post(identitypage.PendingPath, url.Values{"code": {code}})
 }
 
 func TestSignInWithASecondFactor(t *testing.T) {
@@ -58,7 +59,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	w.clock.pass(time.Minute)
 
 	b := w.another()
-	if a := b.get(pendingPath); a.header.Get("Location") != "/signin" {
+	if a := b.get(identitypage.PendingPath); a.header.Get("Location") != "/signin" {
 		t.Errorf("without a password: %d to %q", a.status, a.header.Get("Location"))
 	}
 	if a := b.code(apptest.Code(secret, w.clock.now())); a.header.Get("Location") != "/signin" {
@@ -68,7 +69,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	if b.in() {
 		t.Fatal("the password alone signs in")
 	}
-	b.get(pendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or a recovery code")
+	b.get(identitypage.PendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or a recovery code")
 	b.code("").reads(http.StatusUnauthorized, "Your second factor is missing.")
 	b.code("000000").reads(http.StatusUnauthorized, "That code is not valid.")
 	if b.in() {
@@ -89,7 +90,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	d.begin("ada", "/")
 	d.code(codes[0]).reads(http.StatusUnauthorized, "not valid")
 	d.clock.pass(identity.PendingSignIn)
-	if a := d.get(pendingPath); a.header.Get("Location") != "/signin?next=%2F" {
+	if a := d.get(identitypage.PendingPath); a.header.Get("Location") != "/signin?next=%2F" {
 		t.Errorf("after five minutes: %d to %q", a.status, a.header.Get("Location"))
 	}
 	d.get("/signin").reads(http.StatusOK, "Enter your password again.")
@@ -102,7 +103,7 @@ func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 	w.clock.pass(time.Minute)
 	b := w.another()
 	b.begin("ada", "/")
-	for range attemptsPerUser - 1 {
+	for range identitypage.AttemptsPerUser - 1 {
 		b.code("000000").reads(http.StatusUnauthorized)
 	}
 	b.begin("ada", "/") // the right password once more
@@ -113,7 +114,7 @@ func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 		t.Error("the limit doesn't hold")
 	}
 	b.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}).reads(http.StatusTooManyRequests)
-	b.clock.pass(attemptsWindow)
+	b.clock.pass(identitypage.AttemptsWindow)
 	b.begin("ada", "/")
 	if a := b.code(apptest.Code(secret, w.clock.now())); a.status != http.StatusSeeOther {
 		t.Errorf("after the wait: %d", a.status)
@@ -142,7 +143,7 @@ func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 	if second := token(); first == "" || second == first || !b.in() {
 		t.Error("the token is the same after the second factor")
 	}
-	if a := b.get(pendingPath); a.header.Get("Location") != "/signin" {
+	if a := b.get(identitypage.PendingPath); a.header.Get("Location") != "/signin" {
 		t.Errorf("something is still pending: %d", a.status)
 	}
 }
@@ -186,16 +187,16 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 		t.Fatalf("%d to %q: %s", a.status, a.header.Get("Location"), a.text())
 	}
 	for _, path := range []string{"/", "/clusters/new", "/account", "/device", "/link?token=x", "/account/tokens/new"} {
-		if a := w.get(path); a.status != http.StatusSeeOther || a.header.Get("Location") != factorsPath {
+		if a := w.get(path); a.status != http.StatusSeeOther || a.header.Get("Location") != identitypage.FactorsPath {
 			t.Errorf("%s leads to %d, %q", path, a.status, a.header.Get("Location"))
 		}
 	}
-	w.get(factorsPath).reads(http.StatusOK, "Your tenant requires a second factor.")
+	w.get(identitypage.FactorsPath).reads(http.StatusOK, "Your tenant requires a second factor.")
 	w.clock.pass(app.FreshWithin + time.Minute)
-	if a := w.get(factorsPath + "/app"); a.header.Get("Location") != "/step-up?next=%2Faccount%2Fsecond-factor%2Fapp" {
+	if a := w.get(identitypage.FactorsPath + "/app"); a.header.Get("Location") != "/step-up?next=%2Faccount%2Fsecond-factor%2Fapp" {
 		t.Errorf("%d to %q", a.status, a.header.Get("Location"))
 	}
-	if a := w.post("/step-up", url.Values{"password": {horse}, "next": {factorsPath + "/app"}}); a.header.Get("Location") != factorsPath+"/app" {
+	if a := w.post("/step-up", url.Values{"password": {horse}, "next": {identitypage.FactorsPath + "/app"}}); a.header.Get("Location") != identitypage.FactorsPath+"/app" {
 		t.Errorf("the proof: %d to %q", a.status, a.header.Get("Location"))
 	}
 	w.get("/link?token=y")

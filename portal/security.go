@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"muster/portal/site"
 )
 
 // securityPath is where RFC 9116 has people look for whom to tell of a vulnerability.
@@ -16,13 +18,13 @@ const securityLife = 180 * 24 * time.Hour
 // securityShow answers security.txt, to strangers too.
 func (p *Portal) securityShow(w http.ResponseWriter, r *http.Request) {
 	if p.security.contact == "" {
-		p.answerError(w, r, errNoSuchPage)
+		p.AnswerError(w, r, site.ErrNoSuchPage)
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Contact: %s\nExpires: %s\nPreferred-Languages: en\n", p.security.contact, p.now().UTC().Add(securityLife).Truncate(24*time.Hour).Format(time.RFC3339))
-	if p.url != "" {
-		fmt.Fprintf(&b, "Canonical: %s\n", p.url+securityPath)
+	fmt.Fprintf(&b, "Contact: %s\nExpires: %s\nPreferred-Languages: en\n", p.security.contact, p.Now().UTC().Add(securityLife).Truncate(24*time.Hour).Format(time.RFC3339))
+	if p.URL != "" {
+		fmt.Fprintf(&b, "Canonical: %s\n", p.URL+securityPath)
 	}
 	if p.security.policy != "" {
 		fmt.Fprintf(&b, "Policy: %s\n", p.security.policy)

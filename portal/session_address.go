@@ -1,10 +1,11 @@
 package portal
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"muster/portal/site"
 )
 
 // proxies are the addresses of proxies before the portal that are believed when they say whom they ask for.
@@ -16,7 +17,7 @@ const mostHops = 32
 // read from its end, where the nearest proxy writes, up to the first address that is not a believed proxy's: what stands before
 // that can be anybody's invention.
 func (p proxies) visitor(r *http.Request) string {
-	here := remote(r)
+	here := site.Remote(r)
 	if len(p) == 0 || !p.believes(here) {
 		return here
 	}
@@ -56,34 +57,4 @@ func hopAddress(s string) (string, bool) {
 		return ap.Addr().Unmap().WithZone("").String(), true
 	}
 	return "", false
-}
-
-// remote is the other end of the connection, without the port.
-func remote(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a.Unmap().WithZone("").String()
-	}
-	return host
-}
-
-// address is where a request comes from, without the port.
-func address(r *http.Request) string {
-	if q := requestOf(r.Context()); q.from != "" {
-		return q.from
-	}
-	return remote(r)
-}
-
-// neighbourhood is what counts as one address when attempts are counted: whoever has an IPv6 address has 2^64 of them.
-func neighbourhood(address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil || a.Is4() || a.Is4In6() {
-		return address
-	}
-	p, _ := a.Prefix(64)
-	return p.String()
 }

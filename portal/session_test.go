@@ -16,13 +16,15 @@ import (
 	appall "muster/app/all"
 	"muster/app/identity"
 	"muster/app/store/storetest"
+	identitypage "muster/portal/identity"
+	portalsite "muster/portal/site"
 )
 
 const horse = "correct horse battery"
 
 // town is a site over the real use cases and a database, with people in it.
 type town struct {
-	*site
+	*testSite
 	app *appall.App
 }
 
@@ -35,7 +37,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
 	w.user(t, "acme", "zoe", app.RoleUser, c.now())
-	w.site = visit(t, append([]func(*Config){func(cfg *Config) { cfg.Muster, cfg.Now = w.app, c.now }}, change...)...)
+	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.Muster, cfg.Now = w.app, c.now }}, change...)...)
 	w.clock = c
 	return w
 }
@@ -56,9 +58,9 @@ func (w *town) another() *town {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s := *w.site
+	s := *w.testSite
 	s.http = &http.Client{Jar: jar, Transport: w.http.Transport, CheckRedirect: w.http.CheckRedirect}
-	return &town{site: &s, app: w.app}
+	return &town{testSite: &s, app: w.app}
 }
 
 // enter signs a user in, of the first tenant unless another is named.
@@ -271,7 +273,7 @@ func TestPasswordIsChanged(t *testing.T) {
 		t.Errorf("the old password is answered %d", a.status)
 	}
 	// Guessing the old one is limited as the sign-in is.
-	for range attemptsPerUser {
+	for range identitypage.AttemptsPerUser {
 		change("wrong horse", "other words of mine", "other words of mine")
 	}
 	change("four words of mine", "other words of mine", "other words of mine").reads(http.StatusTooManyRequests, "Too many attempts.")
@@ -331,7 +333,7 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 		t.Fatalf("%d sign-ins: %v", len(own), err)
 	}
 	began, ended := make(chan struct{}), make(chan struct{})
-	w.p.served = w.p.sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	w.p.served = w.p.Sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
 		close(began)
 		<-r.Context().Done()
 		close(ended)
@@ -407,7 +409,7 @@ func TestBrowserNames(t *testing.T) {
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/131.0.0.0 Mobile/15E148 Safari": "Chrome on iPhone",
 		"curl/8.5.0": "curl/8.5.0", "": "A browser", "<script>alert(1)</script>": "A browser", strings.Repeat("x", 500): "A browser",
 	} {
-		if got := browserOf(agent); got != want {
+		if got := portalsite.BrowserOf(agent); got != want {
 			t.Errorf("%q is %q, not %q", agent, got, want)
 		}
 	}

@@ -17,8 +17,9 @@ import (
 	oidclib "github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 	"golang.org/x/text/language"
-
+	"muster/portal/identity"
 	"muster/portal/oidc"
+	"muster/portal/site"
 )
 
 // sso is a real OpenID provider on loopback, made of the parts of a certified one, with people whose groups tests change. It
@@ -83,7 +84,8 @@ func (s *sso) GetUserByID(id string) *storage.User {
 }
 
 func (s *sso) GetUserByUsername(name string) *storage.User { return s.people[name] }
-func (s *sso) ExampleClientID() string                     { return "service" }
+
+func (s *sso) ExampleClientID() string { return "service" }
 
 func (s *sso) GetClientByClientID(_ context.Context, id string) (op.Client, error) {
 	if id != "muster" {
@@ -137,7 +139,7 @@ func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newTown(t, func(cfg *Config) { cfg.Providers, cfg.URL = []IdentityProvider{provider}, srv.URL })
+	w := newTown(t, func(cfg *Config) { cfg.Providers, cfg.URL = []site.IdentityProvider{provider}, srv.URL })
 	w.clock.t = time.Now() // the provider's clock is the real one
 	handler = w.p
 	w.srv.Close()
@@ -157,7 +159,7 @@ func (w *town) walk(r *http.Request) (seen, *url.URL) {
 	c.CheckRedirect = nil
 	var last *url.URL
 	c.Transport = watcher{func(r *http.Request) { last = r.URL }, w.http.Transport}
-	s := *w.site
+	s := *w.testSite
 	s.http = &c
 	a := s.do(r)
 	return a, last
@@ -289,7 +291,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	r := slow.request("GET", "/signin/sso", "")
 	res := slow.do(r)
 	state, _ := url.Parse(res.header.Get("Location"))
-	slow.clock.pass(awayTime + time.Minute)
+	slow.clock.pass(identity.AwayTime + time.Minute)
 	a, _ = slow.travel("/signin/sso/callback?code=x&state=" + state.Query().Get("state"))
 	a.reads(http.StatusUnauthorized, told)
 	q := state.Query()

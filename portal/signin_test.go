@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"muster/portal/identity"
+	"muster/portal/site"
 )
 
 func TestSignIn(t *testing.T) {
@@ -91,7 +94,7 @@ func TestTooManySignIns(t *testing.T) {
 	s := visit(t)
 	wrong := url.Values{"user": {"ada"}, "password": {"wrong"}}
 	right := url.Values{"user": {"ada"}, "password": {"correct horse"}}
-	for range attemptsPerUser {
+	for range identity.AttemptsPerUser {
 		s.post("/signin", wrong).reads(http.StatusUnauthorized)
 	}
 	a := s.post("/signin", right)
@@ -102,7 +105,7 @@ func TestTooManySignIns(t *testing.T) {
 	if a = s.post("/signin", url.Values{"user": {"root"}, "password": {"correct horse"}}); a.status != http.StatusSeeOther {
 		t.Errorf("another user at the same address is answered %d", a.status)
 	}
-	s.clock.pass(attemptsWindow)
+	s.clock.pass(identity.AttemptsWindow)
 	if a = s.post("/signin", right); a.status != http.StatusSeeOther {
 		t.Errorf("after the wait the sign-in answers %d", a.status)
 	}
@@ -110,30 +113,30 @@ func TestTooManySignIns(t *testing.T) {
 
 func TestAttempts(t *testing.T) {
 	c := newClock()
-	a := newAttempts(c.now)
-	mine := attemptKey{"10.0.0.1", "t/eve"}
+	a := identity.NewAttempts(c.now)
+	mine := identity.AttemptKey{Address: "10.0.0.1", User: "t/eve"}
 	t.Run("one address may not try many users for ever", func(t *testing.T) {
 		tried := 0
 		for i := range 200 {
-			if a.begin(attemptKey{mine.address, string(rune('a'+i%26)) + strings.Repeat("x", i/26)}, false) == 0 {
+			if a.Begin(identity.AttemptKey{Address: mine.Address, User: string(rune('a'+i%26)) + strings.Repeat("x", i/26)}, false) == 0 {
 				tried++
 			}
 			if i%10 == 9 { // a success of one's own in between does not help
-				if a.begin(mine, false) == 0 {
-					a.forget(mine)
+				if a.Begin(mine, false) == 0 {
+					a.Forget(mine)
 				}
 			}
 		}
-		if tried != attemptsPerAddress {
+		if tried != identity.AttemptsPerAddress {
 			t.Errorf("%d attempts were let through", tried)
 		}
 	})
 	t.Run("the memory is bounded", func(t *testing.T) {
-		for i := range attemptsKept + 10 {
-			a.begin(attemptKey{time.Duration(i).String(), "t/u"}, false)
+		for i := range identity.AttemptsKept + 10 {
+			a.Begin(identity.AttemptKey{Address: time.Duration(i).String(), User: "t/u"}, false)
 		}
-		if len(a.m) > attemptsKept {
-			t.Errorf("%d entries are kept", len(a.m))
+		if len(a.M) > identity.AttemptsKept {
+			t.Errorf("%d entries are kept", len(a.M))
 		}
 	})
 }
@@ -141,35 +144,35 @@ func TestAttempts(t *testing.T) {
 // TestAttemptsAreNotForgotten fills the table, first from one address and then from everywhere: limits that were reached stay.
 func TestAttemptsAreNotForgotten(t *testing.T) {
 	c := newClock()
-	a := newAttempts(c.now)
-	victim, eve := attemptKey{"192.0.2.7", "t/ada"}, "198.51.100.1"
-	for range attemptsPerUser {
-		a.begin(victim, true)
+	a := identity.NewAttempts(c.now)
+	victim, eve := identity.AttemptKey{Address: "192.0.2.7", User: "t/ada"}, "198.51.100.1"
+	for range identity.AttemptsPerUser {
+		a.Begin(victim, true)
 	}
 	tried := 0
-	for i := range attemptsKept {
-		if a.begin(attemptKey{eve, "t/" + strconv.Itoa(i)}, false) == 0 {
+	for i := range identity.AttemptsKept {
+		if a.Begin(identity.AttemptKey{Address: eve, User: "t/" + strconv.Itoa(i)}, false) == 0 {
 			tried++
 		}
 	}
-	if tried != attemptsPerAddress {
+	if tried != identity.AttemptsPerAddress {
 		t.Errorf("one address tried %d passwords by trying many names", tried)
 	}
-	if len(a.m) > 3*attemptsPerAddress {
-		t.Errorf("one address has us keep %d entries", len(a.m))
+	if len(a.M) > 3*identity.AttemptsPerAddress {
+		t.Errorf("one address has us keep %d entries", len(a.M))
 	}
-	for i := range attemptsKept {
-		a.begin(attemptKey{"2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1", "u/" + strconv.Itoa(i)}, false)
-		a.leave("2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1")
+	for i := range identity.AttemptsKept {
+		a.Begin(identity.AttemptKey{Address: "2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1", User: "u/" + strconv.Itoa(i)}, false)
+		a.Leave("2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1")
 	}
-	if len(a.m) > attemptsKept {
-		t.Errorf("%d entries are kept", len(a.m))
+	if len(a.M) > identity.AttemptsKept {
+		t.Errorf("%d entries are kept", len(a.M))
 	}
-	if a.begin(victim, true) == 0 || a.begin(attemptKey{eve, "t/another"}, false) == 0 {
+	if a.Begin(victim, true) == 0 || a.Begin(identity.AttemptKey{Address: eve, User: "t/another"}, false) == 0 {
 		t.Error("a crowd of addresses has limits forgotten that were reached")
 	}
-	c.pass(attemptsWindow)
-	if a.begin(victim, true) != 0 {
+	c.pass(identity.AttemptsWindow)
+	if a.Begin(victim, true) != 0 {
 		t.Error("a limit lasts longer than its window")
 	}
 }
@@ -177,66 +180,66 @@ func TestAttemptsAreNotForgotten(t *testing.T) {
 // TestCrowd checks that a flood of wrong passwords from everywhere neither gets far nor locks the owner out.
 func TestCrowd(t *testing.T) {
 	c := newClock()
-	a := newAttempts(c.now)
+	a := identity.NewAttempts(c.now)
 	tried := 0
 	for i := range 5000 {
 		from := "10.1." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250)
 		for range 3 {
-			if a.begin(attemptKey{from, "t/ada"}, false) == 0 {
+			if a.Begin(identity.AttemptKey{Address: from, User: "t/ada"}, false) == 0 {
 				tried++
 			}
 		}
 	}
-	if tried != attemptsInCrowd {
+	if tried != identity.AttemptsInCrowd {
 		t.Errorf("a crowd of 5000 addresses had %d attempts", tried)
 	}
-	if !a.crowded("t/ada") || a.crowded("t/eve") {
+	if !a.Crowded("t/ada") || a.Crowded("t/eve") {
 		t.Error("the crowd is not seen, or where there is none")
 	}
-	home := attemptKey{"192.0.2.7", "t/ada"}
-	for i := range attemptsPerUser {
-		if wait := a.begin(home, true); wait != 0 {
+	home := identity.AttemptKey{Address: "192.0.2.7", User: "t/ada"}
+	for i := range identity.AttemptsPerUser {
+		if wait := a.Begin(home, true); wait != 0 {
 			t.Errorf("attempt %d from where the owner was before must wait %s", i, wait)
 		}
 	}
-	if a.begin(home, true) == 0 {
+	if a.Begin(home, true) == 0 {
 		t.Error("from a known address the attempts have no end")
 	}
-	if wait := a.begin(attemptKey{"192.0.2.8", "t/ada"}, false); wait <= 0 || wait > attemptsWindow {
+	if wait := a.Begin(identity.AttemptKey{Address: "192.0.2.8", User: "t/ada"}, false); wait <= 0 || wait > identity.AttemptsWindow {
 		t.Errorf("a stranger waits %s", wait)
 	}
-	if wait := a.begin(attemptKey{"192.0.2.8", "t/eve"}, false); wait != 0 {
+	if wait := a.Begin(identity.AttemptKey{Address: "192.0.2.8", User: "t/eve"}, false); wait != 0 {
 		t.Errorf("another user waits %s", wait)
 	}
-	c.pass(attemptsWindow)
-	if a.crowded("t/ada") || a.begin(attemptKey{"192.0.2.8", "t/ada"}, false) != 0 {
+	c.pass(identity.AttemptsWindow)
+	if a.Crowded("t/ada") || a.Begin(identity.AttemptKey{Address: "192.0.2.8", User: "t/ada"}, false) != 0 {
 		t.Error("it is held against the account for longer than it is remembered")
 	}
 }
 
 func TestOneNeighbourhoodIsOneAddress(t *testing.T) {
-	a := newAttempts(newClock().now)
-	for i := range attemptsPerUser {
-		if a.begin(attemptKey{"2001:db8:1:2::" + strconv.Itoa(i), "t/ada"}, false) != 0 {
+	a := identity.NewAttempts(newClock().now)
+	for i := range identity.AttemptsPerUser {
+		if a.Begin(identity.AttemptKey{Address: "2001:db8:1:2::" + strconv.Itoa(i), User: "t/ada"}, false) != 0 {
 			t.Fatalf("attempt %d must wait", i)
 		}
 	}
-	if a.begin(attemptKey{"2001:db8:1:2:ffff::1", "t/ada"}, false) == 0 {
+	if a.Begin(identity.AttemptKey{Address: "2001:db8:1:2:ffff::1", User: "t/ada"}, false) == 0 {
 		t.Error("who has a network of their own has no end of attempts")
 	}
-	if a.begin(attemptKey{"2001:db8:1:3::1", "t/ada"}, false) != 0 {
+	if a.Begin(identity.AttemptKey{Address: "2001:db8:1:3::1", User: "t/ada"}, false) != 0 {
 		t.Error("the network beside it must wait")
 	}
 }
 
 func TestOwnersGetInDespiteACrowd(t *testing.T) {
 	w := newTown(t).enter("ada")
-	for i := range 2 * attemptsInCrowd {
-		w.p.attempts.begin(attemptKey{"10.1." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), "default/ada"}, false)
+	for i := range 2 * identity.AttemptsInCrowd {
+		w.p.identity.Attempts.Begin(identity.AttemptKey{Address: "10.1." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), User: "default/ada"}, false)
 	}
 	w.another().enter("ada")
-	for i := range 2 * attemptsInCrowd {
-		w.p.attempts.begin(attemptKey{"10.2." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), "default/vera"}, false)
+	for i := range 2 * identity.AttemptsInCrowd {
+		w.p.identity.Attempts.Begin(identity.AttemptKey{Address: "10.2." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), User: "default/vera"}, false)
 	}
 	w.post("/signin", url.Values{"user": {"vera"}, "password": {horse}}).reads(http.StatusTooManyRequests, "Too many attempts.")
 }
@@ -283,7 +286,7 @@ func TestVisitorsBehindAProxyAreTold(t *testing.T) {
 	w.enter("ada")
 	w.get("/account").reads(http.StatusOK, "from 203.0.113.9")
 	other := w.another()
-	for range attemptsPerUser {
+	for range identity.AttemptsPerUser {
 		other.post("/signin", url.Values{"user": {"ada"}, "password": {"wrong"}})
 	}
 	other.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}).reads(http.StatusTooManyRequests)
@@ -311,7 +314,7 @@ func TestLocal(t *testing.T) {
 		"//evil.example": "/", "/\\evil.example": "/", "https://evil.example/": "/", "javascript:alert(1)": "/", "clusters": "/",
 		"/\t/evil.example": "/", "/%2f/evil.example": "/", "/%5cevil.example": "/", "/x\r\nSet-Cookie: a=b": "/", "/signin?next=/": "/", "/signout": "/",
 	} {
-		if got := local(next); got != want {
+		if got := site.Local(next); got != want {
 			t.Errorf("local(%q) is %q, not %q", next, got, want)
 		}
 	}

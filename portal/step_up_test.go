@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/webhook"
+	identitypage "muster/portal/identity"
 )
 
 // risky is something that asks for a proof, unless it is free.
@@ -145,7 +146,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 	})
 	t.Run("too late", func(t *testing.T) {
 		submit("/admin/users", typed)
-		w.clock.pass(formKept + 1)
+		w.clock.pass(identitypage.FormKept + 1)
 		if to := prove("/admin/users/new"); to != "/admin/users/new" {
 			t.Errorf("the proof leads to %q", to)
 		}
@@ -160,7 +161,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 	t.Run("without the browser's key", func(t *testing.T) {
 		submit("/admin/users", typed)
 		u, _ := url.Parse(w.srv.URL)
-		w.http.Jar.SetCookies(u, []*http.Cookie{{Name: formCookie, Value: strings.Repeat("A", 43), Path: "/"}})
+		w.http.Jar.SetCookies(u, []*http.Cookie{{Name: identitypage.FormCookie, Value: strings.Repeat("A", 43), Path: "/"}})
 		if to := prove("/admin/users/new"); to != "/admin/users/new" {
 			t.Errorf("the proof leads to %q", to)
 		}
@@ -171,7 +172,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 	}{
 		"a password": {url.Values{"name": {"abby2"}, "role": {"admin"}, "password": {"correct-horse"}}, nil},
 		"a secret":   {url.Values{"name": {"abby2"}, "role": {"admin"}, "hook_secret": {"x"}}, nil},
-		"too much":   {url.Values{"name": {"abby2"}, "role": {"admin"}, "full_name": {strings.Repeat("x", mostKept)}}, nil},
+		"too much":   {url.Values{"name": {"abby2"}, "role": {"admin"}, "full_name": {strings.Repeat("x", identitypage.MostKept)}}, nil},
 		"a part":     {typed, []string{"HX-Request", "true"}},
 	} {
 		t.Run("not kept: "+name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 			}
 			w.clock.pass(app.FreshWithin + 1)
 			a := w.post("/admin/users", c.form, append([]string{"Referer", w.srv.URL + "/admin/users/new"}, c.headers...)...)
-			if strings.Contains(strings.Join(a.header.Values("Set-Cookie"), " "), formCookie) {
+			if strings.Contains(strings.Join(a.header.Values("Set-Cookie"), " "), identitypage.FormCookie) {
 				t.Errorf("it is kept: %q", a.header.Values("Set-Cookie"))
 			}
 			if a.status < 400 && !strings.HasPrefix(a.header.Get("Location"), "/step-up") {

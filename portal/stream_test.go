@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/portal/cluster"
+	portalsite "muster/portal/site"
 )
 
 // event is one server-sent event.
@@ -27,7 +29,7 @@ type reader struct {
 }
 
 // follow opens a stream; it is closed at the end of the test at the latest.
-func (s *site) follow(path string, headers ...string) *reader {
+func (s *testSite) follow(path string, headers ...string) *reader {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), hangs)
 	r := s.request("GET", path, "", append([]string{"Accept", "text/event-stream"}, headers...)...).WithContext(ctx)
@@ -173,7 +175,7 @@ func TestLiveIsCoalesced(t *testing.T) {
 			heads++
 		}
 	}
-	if most := int(time.Since(begun)/streamGap) + 2; heads > most {
+	if most := int(time.Since(begun)/portalsite.StreamGap) + 2; heads > most {
 		t.Errorf("the page was told %d times in %v", heads, time.Since(begun))
 	}
 }
@@ -213,11 +215,11 @@ func TestStreamsAreBounded(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		most   int
-		take   func(*streams, app.Actor) (func(), error)
-		others func(*streams, app.Actor) (func(), error)
+		take   func(*portalsite.Streams, app.Actor) (func(), error)
+		others func(*portalsite.Streams, app.Actor) (func(), error)
 	}{
-		{"pages", streamsByUser, (*streams).take, (*streams).takeAsk},
-		{"programs", asksByUser, (*streams).takeAsk, (*streams).take},
+		{"pages", portalsite.StreamsByUser, (*portalsite.Streams).Take, (*portalsite.Streams).TakeAsk},
+		{"programs", portalsite.AsksByUser, (*portalsite.Streams).TakeAsk, (*portalsite.Streams).Take},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			s := newStreams()
@@ -245,8 +247,8 @@ func TestStreamsAreBounded(t *testing.T) {
 			for _, f := range free {
 				f()
 			}
-			if len(s.open) != 0 {
-				t.Errorf("%v are still counted", s.open)
+			if len(s.Open) != 0 {
+				t.Errorf("%v are still counted", s.Open)
 			}
 		})
 	}
@@ -256,8 +258,8 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestAsksThatDoNotWaitAreNotCounted(t *testing.T) {
 	s := visit(t)
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	for range asksByUser {
-		free, err := s.p.streams.takeAsk(ada)
+	for range portalsite.AsksByUser {
+		free, err := s.p.Streams.TakeAsk(ada)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,13 +277,13 @@ func TestAPIEvents(t *testing.T) {
 	s := visit(t)
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(id, 3)
-	all := as[eventList](s.call("GET", "/clusters/"+id+"/events", ""), 200).Events
+	all := as[cluster.EventList](s.call("GET", "/clusters/"+id+"/events", ""), 200).Events
 	if len(all) != 4 || all[0].Kind != app.EventOperation || all[3].Step != "n1.bootstrap" {
 		t.Fatalf("the events are %+v", all)
 	}
 	last := all[3].Seq
 	t.Run("after a number", func(t *testing.T) {
-		if l := as[eventList](s.call("GET", fmt.Sprintf("/clusters/%s/events?after=%d", id, all[1].Seq), ""), 200); len(l.Events) != 2 {
+		if l := as[cluster.EventList](s.call("GET", fmt.Sprintf("/clusters/%s/events?after=%d", id, all[1].Seq), ""), 200); len(l.Events) != 2 {
 			t.Errorf("the events are %+v", l)
 		}
 		if a := s.call("GET", fmt.Sprintf("/clusters/%s/events?after=%d", id, last), ""); strings.TrimSpace(a.body) != `{"events":[]}` {
@@ -294,7 +296,7 @@ func TestAPIEvents(t *testing.T) {
 		go func() { got <- s.do(r) }()
 		eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 1 })
 		s.f.advance(id, 1)
-		if l := as[eventList](<-got, 200); len(l.Events) != 1 || l.Events[0].Done != 4 {
+		if l := as[cluster.EventList](<-got, 200); len(l.Events) != 1 || l.Events[0].Done != 4 {
 			t.Errorf("the poll answers %+v", l)
 		}
 		if a := s.call("GET", "/clusters/"+id+"/events?wait=31", ""); a.status != 422 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/portal/cluster"
 	templatepage "muster/portal/template"
 )
 
@@ -22,7 +23,7 @@ func (f priced) TemplatePrices(context.Context, app.Actor) (map[string]float64, 
 	return map[string]float64{"web": 0.24, "single": 0.5}, f.fails
 }
 
-func catalogSite(t *testing.T, fails error) *site {
+func catalogSite(t *testing.T, fails error) *testSite {
 	t.Helper()
 	return visit(t, func(c *Config) {
 		f := c.Muster.(*fake)
@@ -118,8 +119,8 @@ func TestTemplatesWithoutPrices(t *testing.T) {
 	s.get("/templates").reads(http.StatusOK, "One database")
 	s = signedIn(t, "ada")
 	s.f.catalog = app.NewCatalog()
-	in := newClusterForm(s.f.catalog, url.Values{}, nil)
-	if in.view.Template != nil {
+	in := cluster.NewClusterForm(s.f.catalog, url.Values{}, nil)
+	if in.View.Template != nil {
 		t.Error("there is a template where there is none")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/usage"
+	"muster/portal/quota"
 )
 
 // foresee gives a treasurer a forecast of the month, and a budget.
@@ -65,7 +66,7 @@ func TestUsageRefusesBesideTheField(t *testing.T) {
 // With very many clusters the page stands before anything was added up; a script fetches the sums, and a link leads to all of it.
 func TestUsageOfManyClustersComesLater(t *testing.T) {
 	s, f := treasury(t, "root")
-	f.many = usageSums + 1
+	f.many = quota.SumUsage + 1
 	f.asked = nil
 	a := s.get("/usage?by=provider")
 	a.reads(http.StatusOK, "it takes a moment to add up", "Add it up")

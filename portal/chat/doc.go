@@ -1,4 +1,5 @@
-// Package chat holds the pages that connect chat workspaces to a tenant. It uses package page only.
+// Package chat holds the pages and the REST operations that connect chat workspaces to a tenant. It uses packages page
+// and site only.
 package chat
 
 //go:generate go run ../page/generate.go

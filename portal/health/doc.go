@@ -1,4 +1,5 @@
-// Package health holds the pages of health checks, of a cluster's health, and of drift. It uses package page only.
+// Package health holds the pages and the REST operations of health checks, of a cluster's health, and of drift. It uses
+// packages page and site only.
 package health
 
 //go:generate go run ../page/generate.go

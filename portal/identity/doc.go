@@ -1,5 +1,5 @@
-// Package identity holds the pages of people: sign-in, second factors, devices, accounts, users, groups, tokens and
-// tenants. It uses package page only.
+// Package identity holds the pages and the REST operations of people: sign-in, second factors, devices, accounts,
+// users, groups, tokens and tenants. It uses packages page and site only.
 package identity
 
 //go:generate go run ../page/generate.go

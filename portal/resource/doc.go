@@ -1,4 +1,5 @@
-// Package resource holds the pages of archives and files for automators. It uses package page only.
+// Package resource holds the pages and the REST operations of archives and files for automators. It uses packages page
+// and site only.
 package resource
 
 //go:generate go run ../page/generate.go

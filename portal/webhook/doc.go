@@ -1,4 +1,5 @@
-// Package webhook holds the pages of webhooks with their deliveries, and of notices. It uses package page only.
+// Package webhook holds the pages and the REST operations of webhooks with their deliveries, and of notices. It uses
+// packages page and site only.
 package webhook
 
 //go:generate go run ../page/generate.go

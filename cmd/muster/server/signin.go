@@ -16,11 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
 	"muster/cmd/muster/cli"
-	"muster/portal"
 	"muster/portal/oidc"
+	"muster/portal/site"
 )
 
 // signInFlags are what is said on the command line of how people come in.
@@ -217,8 +216,8 @@ func trusting(file string) (*http.Client, error) {
 }
 
 // open makes the identity providers of a portal that is reached at an address.
-func (c SignInConfig) open(at string) ([]portal.IdentityProvider, error) {
-	var all []portal.IdentityProvider
+func (c SignInConfig) open(at string) ([]site.IdentityProvider, error) {
+	var all []site.IdentityProvider
 	for _, p := range c.Providers {
 		p.RedirectURL, p.HomeURL = at+"/signin/"+p.Name+"/callback", at+"/signin"
 		o, err := oidc.New(p)

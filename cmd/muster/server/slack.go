@@ -12,7 +12,7 @@ import (
 	"muster/app/all"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
-	"muster/portal"
+	"muster/portal/chat"
 )
 
 // SlackConfig is how Slack is spoken to, as plain values; the zero value speaks to none.
@@ -67,7 +67,7 @@ func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
 }
 
 // installer is the face for Slack as the portal asks for it; nil where there is none.
-func installer(s *slack.Server) portal.Chat {
+func installer(s *slack.Server) chat.Chat {
 	if s == nil {
 		return nil
 	}

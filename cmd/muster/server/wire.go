@@ -31,6 +31,8 @@ import (
 	"muster/cmd/muster/wiring"
 	"muster/jobs"
 	"muster/portal"
+	fleetpage "muster/portal/fleet"
+	"muster/portal/site"
 )
 
 // Config is everything that a server is told from outside, as plain values.
@@ -77,7 +79,7 @@ type Server struct {
 	HTTP        *http.Server
 	probe       *Probe
 	Portal      *portal.Portal
-	workers     *portal.WorkerAPI
+	workers     *fleetpage.WorkerAPI
 	slack       *slack.Server // nil: there is none
 	listener    net.Listener
 	catalog     atomic.Pointer[app.Catalog]
@@ -243,10 +245,10 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}
 	s.probe.Serve(mux)
 	mux.Handle("/", s.Portal)
-	s.workers = portal.NewWorkerAPI(s.App, s.Log, s.metrics)
-	mux.Handle(portal.WorkerPath, s.workers)
+	s.workers = fleetpage.NewWorkerAPI(s.App, s.Log, s.metrics)
+	mux.Handle(fleetpage.WorkerPath, s.workers)
 	if s.slack != nil {
-		mux.Handle(slack.Path, portal.Watched(s.metrics, s.tracer, patternOf(slack.Path), s.slack))
+		mux.Handle(slack.Path, site.Watched(s.metrics, s.tracer, patternOf(slack.Path), s.slack))
 		mux.Handle("GET "+slack.InstallPath, s.Portal)
 		mux.Handle("GET "+slack.OAuthPath, s.Portal)
 		s.onClose(s.slack.Close)

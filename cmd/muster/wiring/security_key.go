@@ -3,9 +3,9 @@
 package wiring
 
 import (
-	"muster/portal"
 	"muster/portal/securitykey"
+	"muster/portal/site"
 )
 
 // SecurityKeys are second factors that this binary can check.
-func SecurityKeys() portal.SecurityKeys { return securitykey.Keys{} }
+func SecurityKeys() site.SecurityKeys { return securitykey.Keys{} }

@@ -1,0 +1,122 @@
+package audit
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/site"
+)
+
+type AuditChoice struct {
+	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
+	Who    string `query:"who" maxLength:"200" doc:"Who did it"`
+	Act    string `query:"act" maxLength:"100" doc:"How the act begins, as in cluster."`
+	Object string `query:"object" maxLength:"300" doc:"To what it was done"`
+	From   string `query:"from" maxLength:"40" doc:"Not before this day or time"`
+	To     string `query:"to" maxLength:"40" doc:"Before this day or time"`
+}
+
+func (c AuditChoice) filter() (app.AuditFilter, error) {
+	return auditFilter(url.Values{"tenant": {c.Tenant}, "who": {c.Who}, "act": {c.Act}, "object": {c.Object}, "from": {c.From}, "to": {c.To}})
+}
+
+type auditListInput struct {
+	AuditChoice
+	After       int64  `query:"after" minimum:"0" doc:"Only entries behind this number"`
+	AfterTenant string `query:"after_tenant" maxLength:"64" doc:"With after, where entries of all tenants are asked for: its tenant"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many"`
+}
+
+type auditPage struct {
+	Entries []app.Deed `json:"entries"`
+	More    bool       `json:"more" doc:"There are entries behind the last one"`
+}
+
+func (p *Service) APIList(ctx context.Context, in *auditListInput) (*site.Body[auditPage], error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	f.After, f.AfterTenant, f.Limit = in.After, in.AfterTenant, in.Limit
+	list, more, err := p.Auditing().Audit(ctx, site.Caller(ctx), f)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[auditPage]{Body: auditPage{site.OrEmpty(list), more}}, nil
+}
+
+type auditExportInput struct {
+	AuditChoice
+	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"In which form"`
+}
+
+func (p *Service) APIExport(ctx context.Context, in *auditExportInput) (*huma.StreamResponse, error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	a := site.Caller(ctx)
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		r, w := humachi.Unwrap(hc)
+		if err := p.sendAudit(ctx, w, a, f, in.Format); err != nil {
+			p.NoteRefusal(ctx, a, "audit", err)
+			p.WriteProblem(w, r, err)
+		}
+	}}, nil
+}
+
+type auditProofs struct {
+	Chains []identity.AuditProof `json:"chains"`
+}
+
+type auditVerifyInput struct {
+	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
+}
+
+func (p *Service) APIVerify(ctx context.Context, in *auditVerifyInput) (*site.Body[auditProofs], error) {
+	all, err := p.Auditing().VerifyAudit(ctx, site.Caller(ctx), in.Tenant)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[auditProofs]{Body: auditProofs{site.OrEmpty(all)}}, nil
+}
+
+type secretList struct {
+	Secrets []app.Secret `json:"secrets"`
+}
+
+func (p *Service) APISecretList(ctx context.Context, _ *struct{}) (*site.Body[secretList], error) {
+	all, err := p.Secreting().Secrets(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[secretList]{Body: secretList{site.OrEmpty(all)}}, nil
+}
+
+type SecretName struct {
+	Name string `path:"name" maxLength:"64" doc:"The secret's name, such as REGISTRY_TOKEN"`
+}
+
+type secretSetInput struct {
+	SecretName
+	// The value is the whole body, as it is, so that no value needs to be put in JSON. Its limit is told by the use case.
+	RawBody []byte `contentType:"application/octet-stream"`
+}
+
+func (p *Service) APISecretSet(ctx context.Context, in *secretSetInput) (*struct{}, error) {
+	if err := p.Secreting().SetSecret(ctx, site.Caller(ctx), in.Name, in.RawBody); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return nil, nil
+}
+
+func (p *Service) APISecretDelete(ctx context.Context, in *SecretName) (*struct{}, error) {
+	if err := p.Secreting().DeleteSecret(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return nil, nil
+}

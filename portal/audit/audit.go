@@ -1,0 +1,147 @@
+package audit
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/site"
+)
+
+// auditFilter reads a filter from a form or a query.
+func auditFilter(q url.Values) (f app.AuditFilter, err error) {
+	f = app.AuditFilter{Tenant: strings.TrimSpace(q.Get("tenant")), Who: strings.TrimSpace(q.Get("who")), Act: strings.TrimSpace(q.Get("act")),
+		Object: strings.TrimSpace(q.Get("object")), AfterTenant: q.Get("after_tenant")}
+	if f.From, err = auditTime("from", q.Get("from")); err != nil {
+		return f, err
+	}
+	if f.To, err = auditTime("to", q.Get("to")); err != nil {
+		return f, err
+	}
+	if s := q.Get("after"); s != "" {
+		if f.After, err = strconv.ParseInt(s, 10, 64); err != nil || f.After < 1 {
+			return f, &app.Error{Code: app.EInvalid, Field: "after", Message: "That is not the number of an entry."}
+		}
+	}
+	return f, nil
+}
+
+// auditTime reads a day or a time; "" is none.
+func auditTime(field, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04"} {
+		if t, err := time.Parse(form, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, &app.Error{Code: app.EInvalid, Field: field, Message: "That is neither a day nor a time.", Hint: "Write for example 2026-01-31, or 2026-01-31T09:00:00Z."}
+}
+
+// List shows a page of the audit.
+func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	f, err := auditFilter(q)
+	l := List{Query: q, Wide: a.Role == app.RoleSuperadmin}
+	status := http.StatusOK
+	if err == nil {
+		l.Deeds, l.More, err = p.Auditing().Audit(r.Context(), a, f)
+	}
+	if e := app.AsError(err); err != nil {
+		if e.Code != app.EInvalid {
+			return err
+		}
+		l.Problem, status = e.Message+" "+e.Hint, http.StatusUnprocessableEntity
+	}
+	if q.Get("verify") != "" && err == nil {
+		if l.Proofs, err = p.Auditing().VerifyAudit(r.Context(), a, f.Tenant); err != nil {
+			return err
+		}
+	}
+	frame := p.AdminFrame(r, "Audit")
+	p.Render(w, r, status, ListPage(frame, l))
+	return nil
+}
+
+// Export sends all that a filter chooses, as it is read.
+func (p *Service) Export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	f, err := auditFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	return p.sendAudit(r.Context(), w, a, f, r.URL.Query().Get("format"))
+}
+
+func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Actor, f app.AuditFilter, format string) error {
+	var each func(app.Deed) error
+	var end func()
+	begin := func(kind, ending string) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Content-Disposition", `attachment; filename="audit.`+ending+`"`)
+	}
+	rc := http.NewResponseController(w)
+	switch format {
+	case "", "jsonl":
+		e := json.NewEncoder(w)
+		each, end = func(d app.Deed) error { return e.Encode(d) }, func() {}
+	case "csv":
+		c := csv.NewWriter(w)
+		each = func(d app.Deed) error { return c.Write(auditCells(d)) }
+		end = c.Flush
+	default:
+		return &app.Error{Code: app.EInvalid, Field: "format", Message: "The audit is exported as csv or jsonl."}
+	}
+	begun, n := false, 0
+	start := func() error {
+		begun = true
+		if format != "csv" {
+			begin("application/x-ndjson", "jsonl")
+			return nil
+		}
+		begin("text/csv; charset=utf-8", "csv")
+		_, err := io.WriteString(w, "tenant,number,at,who,via,from,token,act,object,detail,hash\r\n")
+		return err
+	}
+	err := p.Auditing().ExportAudit(ctx, a, f, func(d app.Deed) error {
+		if !begun {
+			if err := start(); err != nil {
+				return err
+			}
+		}
+		if n++; n%500 == 1 {
+			_ = rc.SetWriteDeadline(time.Now().Add(site.StreamWrite))
+		}
+		return each(d)
+	})
+	if err != nil && !begun {
+		return err
+	}
+	if err != nil { // it is too late to say so otherwise: the connection ends in the middle
+		p.Log.WarnContext(ctx, "an export of the audit ended early", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	if !begun {
+		if err := start(); err != nil {
+			return nil
+		}
+	}
+	end()
+	return nil
+}
+
+// auditCells are an entry as cells.
+func auditCells(d app.Deed) []string {
+	cells := []string{d.Tenant, strconv.FormatInt(d.Number, 10), d.At.UTC().Format(time.RFC3339Nano), d.Who, string(d.Via), d.From, d.Token, d.Act, d.Object, d.Detail, d.Hash}
+	for i, c := range cells {
+		cells[i] = app.SheetCell(c)
+	}
+	return cells
+}

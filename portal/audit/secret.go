@@ -1,0 +1,55 @@
+package audit
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/portal/site"
+)
+
+func (p *Service) SecretList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showSecrets(w, r, a, "", nil)
+}
+
+// showSecrets lists names; with a problem the form keeps the name that was typed, and never the value.
+func (p *Service) showSecrets(w http.ResponseWriter, r *http.Request, a app.Actor, name string, problem *app.Error) error {
+	all, err := p.Secreting().Secrets(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Secrets")
+	l := SecretList{Now: p.Now(), Secrets: all, Name: name}
+	status := http.StatusOK
+	if problem != nil {
+		l.Problem, status = strings.TrimSpace(problem.Message+" "+problem.Hint), site.StatusOf(problem)
+	}
+	p.Render(w, r, status, SecretListPage(f, l))
+	return nil
+}
+
+func (p *Service) SecretSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	name := strings.TrimSpace(r.PostFormValue("name"))
+	// Browsers send line ends as CR LF; files that are pasted had LF.
+	value := strings.ReplaceAll(r.PostFormValue("value"), "\r\n", "\n")
+	if err := p.Secreting().SetSecret(r.Context(), a, name, []byte(value)); err != nil {
+		if e := app.AsError(err); e.Code == app.EInvalid || e.Code == app.ETooLarge || e.Code == app.EConflict {
+			return p.showSecrets(w, r, a, name, e)
+		}
+		return err
+	}
+	http.Redirect(w, r, "/admin/secrets", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) SecretDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := p.Secreting().DeleteSecret(r.Context(), a, chi.URLParam(r, "secret")); err != nil {
+		if e := app.AsError(err); e.Code == app.EConflict {
+			return p.showSecrets(w, r, a, "", e)
+		}
+		return err
+	}
+	http.Redirect(w, r, "/admin/secrets", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,162 @@
+package build
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	"muster/app/build"
+	"muster/portal/site"
+	"muster/portal/webhook"
+)
+
+// BuildHookName is in the path of all that is about one. It is exported, as huma sees no parameter of an embedded struct that is not.
+type BuildHookName struct {
+	Name string `path:"name" maxLength:"63" doc:"The build hook's name"`
+}
+
+// BuildDeliveryName is in the path of what is about one delivery.
+type BuildDeliveryName struct {
+	BuildHookName
+	Delivery int64 `path:"delivery" minimum:"1" doc:"The delivery's number"`
+}
+
+type buildHookSaveInput struct {
+	BuildHookName
+	Body build.BuildHookRequest
+}
+
+type buildRulesInput struct {
+	BuildHookName
+	Body struct {
+		Rules []app.BuildRule `json:"rules" maxItems:"50" nullable:"false"`
+	}
+}
+
+type buildTryInput struct {
+	BuildHookName
+	Body build.BuildTrial
+}
+
+// BuildHookPage asks for a part of a hook's deliveries.
+type BuildHookPage struct {
+	BuildHookName
+	webhook.HookPageQuery
+}
+
+type buildHookList struct {
+	Hooks   []app.BuildHook     `json:"hooks" nullable:"false"`
+	Systems []build.BuildSystem `json:"systems" nullable:"false" doc:"The build systems that there can be hooks for"`
+}
+
+type buildDeliveryList struct {
+	Deliveries []app.BuildTaken `json:"deliveries" nullable:"false"`
+	Next       int64            `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+}
+
+type buildList struct {
+	Builds []app.Build `json:"builds" nullable:"false"`
+	Next   int64       `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+}
+
+type BuildNumber struct {
+	Build int64 `path:"build" minimum:"1" doc:"The build's number"`
+}
+
+type buildListInput struct {
+	Hook    string `query:"hook" maxLength:"63" doc:"Only those of this hook"`
+	Key     string `query:"key" maxLength:"300" doc:"Only those of this key"`
+	Build   string `query:"build" maxLength:"300" doc:"Only those of this build"`
+	Cluster string `query:"cluster" maxLength:"100" doc:"Only the one that a cluster is for"`
+	Live    bool   `query:"live" doc:"Only those that have a cluster, or wait for one"`
+	webhook.HookPageQuery
+}
+
+type buildShowInput struct {
+	BuildNumber
+	Wait int `query:"wait" minimum:"0" maximum:"25" doc:"For how many seconds to wait until it is ready, or never will be"`
+}
+
+type buildExtension struct {
+	By string `json:"by" maxLength:"40" doc:"By how much, such as 1h"`
+}
+
+type buildExtendInput struct {
+	BuildNumber
+	Body buildExtension
+}
+
+func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[buildHookList], error) {
+	all, err := p.Building().BuildHooks(ctx, site.Caller(ctx))
+	return site.Answered[buildHookList](ctx, p.Site)(buildHookList{site.OrEmpty(all), site.OrEmpty(p.Building().BuildSystems())}, err)
+}
+
+func (p *Service) APIHookShow(ctx context.Context, in *BuildHookName) (*site.Body[app.BuildHook], error) {
+	return site.Answered[app.BuildHook](ctx, p.Site)(p.Building().BuildHook(ctx, site.Caller(ctx), in.Name))
+}
+
+func (p *Service) APIHookSave(ctx context.Context, in *buildHookSaveInput) (*site.Body[build.SavedBuildHook], error) {
+	in.Body.Name = in.Name
+	return site.Answered[build.SavedBuildHook](ctx, p.Site)(p.Building().SaveBuildHook(ctx, site.Caller(ctx), in.Body))
+}
+
+func (p *Service) APIRulesSave(ctx context.Context, in *buildRulesInput) (*site.Body[app.BuildHook], error) {
+	if _, err := p.Building().BuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	s, err := p.Building().SaveBuildHook(ctx, site.Caller(ctx), build.BuildHookRequest{Name: in.Name, Rules: &in.Body.Rules})
+	return site.Answered[app.BuildHook](ctx, p.Site)(s.BuildHook, err)
+}
+
+func (p *Service) APIHookDelete(ctx context.Context, in *BuildHookName) (*struct{}, error) {
+	if err := p.Building().DeleteBuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return nil, nil
+}
+
+func (p *Service) APITry(ctx context.Context, in *buildTryInput) (*site.Body[build.BuildTried], error) {
+	return site.Answered[build.BuildTried](ctx, p.Site)(p.Building().TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
+}
+
+func (p *Service) APIDeliveryList(ctx context.Context, in *BuildHookPage) (*site.Body[buildDeliveryList], error) {
+	all, err := p.Building().BuildDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
+	out := buildDeliveryList{Deliveries: site.OrEmpty(all)}
+	if len(all) == in.Limit {
+		out.Next = all[len(all)-1].ID
+	}
+	return site.Answered[buildDeliveryList](ctx, p.Site)(out, err)
+}
+
+func (p *Service) APIDelivery(ctx context.Context, in *BuildDeliveryName) (*site.Body[app.BuildTaken], error) {
+	return site.Answered[app.BuildTaken](ctx, p.Site)(p.Building().BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+}
+
+func (p *Service) APIReplay(ctx context.Context, in *BuildDeliveryName) (*site.Body[app.BuildTaken], error) {
+	return site.Answered[app.BuildTaken](ctx, p.Site)(p.Building().ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
+}
+
+func (p *Service) APIList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {
+	all, err := p.Building().BuildList(ctx, site.Caller(ctx), app.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
+	out := buildList{Builds: site.OrEmpty(all)}
+	if len(all) == in.Limit {
+		out.Next = all[len(all)-1].ID
+	}
+	return site.Answered[buildList](ctx, p.Site)(out, err)
+}
+
+func (p *Service) APIShow(ctx context.Context, in *buildShowInput) (*site.Body[build.BuildView], error) {
+	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Building().AwaitBuild(ctx, site.Caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
+}
+
+func (p *Service) APIEnd(ctx context.Context, in *BuildNumber) (*site.Body[build.BuildView], error) {
+	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Building().EndBuild(ctx, site.Caller(ctx), in.Build)))
+}
+
+func (p *Service) APIExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.BuildView], error) {
+	by, err := app.ParseLength(in.Body.By)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Building().ExtendBuild(ctx, site.Caller(ctx), in.Build, by)))
+}

@@ -1,0 +1,306 @@
+package build
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/httprate"
+	"muster/app"
+	appbuild "muster/app/build"
+	"muster/app/cluster"
+	"muster/app/template"
+	"muster/portal/quota"
+	"muster/portal/site"
+)
+
+// How often may be spoken in a minute: at one hook, and from one address. Both are counted before anything is verified.
+const (
+	perBuildHook    = 600
+	perBuildAddress = 1200
+)
+
+// buildDoor keeps those away who knock too often.
+type buildDoor struct{ hook, address *httprate.RateLimiter }
+
+func newBuildDoor() buildDoor {
+	return buildDoor{httprate.NewRateLimiter(perBuildHook, time.Minute), httprate.NewRateLimiter(perBuildAddress, time.Minute)}
+}
+
+// BuildRoutes is the site map of those who have no account.
+func (p *Service) BuildRoutes(r chi.Router) {
+	door := newBuildDoor()
+	knock := func(h func(w http.ResponseWriter, r *http.Request) (any, int, error)) http.HandlerFunc {
+		return site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
+			if door.address.OnLimit(w, r, site.Neighbourhood(site.Address(r))) || door.hook.OnLimit(w, r, chi.URLParam(r, "hook")) {
+				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: quota.RateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
+				return
+			}
+			answer, status, err := h(w, r)
+			if err != nil {
+				p.WriteProblem(w, r, err)
+				return
+			}
+			if answer == nil {
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(site.WithLists(answer))
+		})
+	}
+	p.HooksDocument = BuildDocument()
+	r.Get("/hooks/openapi.json", site.ServeOpenAPI(p.HooksDocument))
+	r.Post("/hooks/{hook}", knock(p.buildTake))
+	r.Get("/hooks/{hook}/builds/{build}", knock(p.buildAwait))
+	r.Get("/hooks/{hook}/builds/{build}/inventory", knock(p.buildInventory))
+	r.Get("/hooks/{hook}/builds/{build}/key", knock(p.buildKey))
+	r.Post("/hooks/{hook}/builds/{build}/certificate", knock(p.buildCertificate))
+	r.Post("/hooks/{hook}/builds/{build}/end", knock(p.buildEnd))
+	r.Post("/hooks/{hook}/builds/{build}/extend", knock(p.buildExtend))
+}
+
+// BuildDocument describes what is below /hooks. It is a document of its own, beside that of the REST API: who asks here has no account but a hook's
+// secret or a build's token, and what is sent to a hook is as the build system has it.
+func BuildDocument() *huma.OpenAPI {
+	schemas := site.NewAPISchemas()
+	jsonOf := func(t reflect.Type) map[string]*huma.MediaType {
+		return map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(t, true, "")}}
+	}
+	text := &huma.Schema{Type: huma.TypeString}
+	refused := &huma.Response{Description: "What is wrong", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemas.Schema(reflect.TypeFor[site.Problem](), true, "")}}}
+	hook := &huma.Param{Name: "hook", In: "path", Required: true, Schema: text, Description: "The hook's id, from its address"}
+	build := &huma.Param{Name: "build", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The build's number, from the answer to its delivery"}
+	// operation is about a build, unless it says otherwise.
+	operation := func(id, method, summary string, status string, content map[string]*huma.MediaType, more ...func(*huma.Operation)) *huma.Operation {
+		o := &huma.Operation{OperationID: id, Method: method, Summary: summary, Parameters: []*huma.Param{hook, build}, Security: []map[string][]string{{"build": {}}},
+			Responses: map[string]*huma.Response{status: {Description: summary, Content: content}}}
+		for _, refusal := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
+			http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+			o.Responses[strconv.Itoa(refusal)] = refused
+		}
+		for _, f := range more {
+			f(o)
+		}
+		return o
+	}
+	query := func(name, doc string, s *huma.Schema) func(*huma.Operation) {
+		return func(o *huma.Operation) {
+			o.Parameters = append(o.Parameters, &huma.Param{Name: name, In: "query", Description: doc, Schema: s})
+		}
+	}
+	sends := func(content map[string]*huma.MediaType, doc string) func(*huma.Operation) {
+		return func(o *huma.Operation) { o.RequestBody = &huma.RequestBody{Content: content, Description: doc} }
+	}
+	delivery := func(o *huma.Operation) {
+		o.Parameters, o.Security = []*huma.Param{hook}, []map[string][]string{}
+		o.RequestBody.Required = true
+	}
+	view := jsonOf(reflect.TypeFor[appbuild.BuildView]())
+	const most = float64(appbuild.MaxBuildAwait / time.Second)
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{Title: "Muster: hooks of builds", Version: "1", License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
+			Description: "How build systems tell Muster of builds, and how builds get at their clusters. A delivery is signed with the hook's secret; a build shows the token from the answer to its delivery."},
+		Servers: []*huma.Server{{URL: strings.TrimSuffix(site.HooksPath, "/")}},
+		Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
+			"build": {Type: "http", Scheme: "bearer", Description: "The token of a build, which counts until the build has ended"}}},
+		Paths: map[string]*huma.PathItem{
+			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Take what a build system tells", "202", jsonOf(reflect.TypeFor[appbuild.BuildReceipt]()),
+				sends(map[string]*huma.MediaType{site.MediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+					"What GitHub, GitLab or another build system sends, with its own headers and signature; see docs/builds.md for those, and for the form of scripts"), delivery)},
+			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster; it can be waited for", "200", view,
+				query("wait", "For how many seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
+			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Tell how the machines are reached, in a form for other tools", "200",
+				map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(reflect.TypeFor[template.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
+				query("key", "Where the private key is kept; it is named in the file", text), query("known_hosts", "Where the format known_hosts is kept; the formats ssh and ansible name it", text))},
+			"/{hook}/builds/{build}/key": {Get: operation("get-key", http.MethodGet, "Get the private SSH key of the build's cluster", "200",
+				map[string]*huma.MediaType{"application/x-pem-file": {Schema: text}})},
+			"/{hook}/builds/{build}/certificate": {Post: operation("get-certificate", http.MethodPost, "Get an SSH certificate that opens the build's cluster for a while", "200",
+				jsonOf(reflect.TypeFor[cluster.Certificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
+			"/{hook}/builds/{build}/end":    {Post: operation("end-build", http.MethodPost, "End a build: its cluster is deleted", "200", view)},
+			"/{hook}/builds/{build}/extend": {Post: operation("extend-build", http.MethodPost, "Extend the lease of the build's cluster", "200", view, sends(jsonOf(reflect.TypeFor[buildExtension]()), ""))},
+		},
+	}
+}
+
+func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	tooLarge := &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d KiB.", appbuild.MaxBuildBody>>10), Hint: "Let the build system send fewer kinds of events."}
+	if r.ContentLength > appbuild.MaxBuildBody {
+		return nil, 0, tooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, appbuild.MaxBuildBody))
+	if err != nil {
+		if _, answer := site.Known(err); answer.Status == http.StatusRequestEntityTooLarge {
+			return nil, 0, tooLarge
+		}
+		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body broke off."}
+	}
+	hook := chi.URLParam(r, "hook")
+	receipt, err := p.Building().TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
+	if err != nil {
+		return nil, 0, err
+	}
+	if receipt.Token != "" {
+		receipt.URL = strings.TrimSuffix(p.URL, "/") + buildPath(hook, receipt.Build)
+	}
+	return receipt, http.StatusAccepted, nil
+}
+
+// buildKeyOf reads which build is asked for, and the token.
+func buildKeyOf(r *http.Request) (appbuild.BuildKey, error) {
+	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
+	if err != nil || id <= 0 {
+		return appbuild.BuildKey{}, site.ErrNoSuchPage
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return appbuild.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
+}
+
+// byBuild gives a handler's answer about the build that a request names.
+func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (any, int, error) {
+	k, err := buildKeyOf(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := ask(k)
+	return v, http.StatusOK, err
+}
+
+// viewByBuild is byBuild for a build's view, whose cluster is found with the build's own token.
+func viewByBuild(r *http.Request, ask func(k appbuild.BuildKey) (appbuild.BuildView, error)) (any, int, error) {
+	return byBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+		v, err := ask(k)
+		return withAccess(v, buildPath(k.Hook, k.Build)), err
+	})
+}
+
+// buildPath is where whoever has a build's token finds it, from the portal's root.
+func buildPath(hook string, id int64) string {
+	return site.HooksPath + hook + "/builds/" + strconv.FormatInt(id, 10)
+}
+
+// APIBuild says where those who are signed in find the cluster of a build.
+func APIBuild(v appbuild.BuildView, err error) (appbuild.BuildView, error) {
+	return withAccess(v, "/api/v1/clusters/"+v.Cluster), err
+}
+
+// withAccess says where inventory and key of a build's cluster are, once there are any.
+func withAccess(v appbuild.BuildView, below string) appbuild.BuildView {
+	if v.State == app.BuildReady && v.Cluster != "" {
+		v.Inventory, v.SSHKey = below+"/inventory", below+"/key"
+	}
+	return v
+}
+
+func (p *Service) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, error) {
+	wait := 0
+	if text := r.URL.Query().Get("wait"); text != "" {
+		var err error
+		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > int(appbuild.MaxBuildAwait/time.Second) {
+			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "The wait is from 0 to 25, in seconds."}
+		}
+	}
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+		return p.Building().AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
+	})
+}
+
+func (p *Service) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.Building().EndBuildBy(r.Context(), k) })
+}
+
+// smallJSON reads a body of a few fields; an empty one is nothing.
+func smallJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body is not the JSON that is wanted here."}
+	}
+	return nil
+}
+
+func (p *Service) buildExtend(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	in := buildExtension{By: "1h"}
+	if err := smallJSON(w, r, &in); err != nil {
+		return nil, 0, err
+	}
+	by, err := app.ParseLength(in.By)
+	if err != nil {
+		return nil, 0, err
+	}
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+		return p.Building().ExtendBuildBy(r.Context(), k, by)
+	})
+}
+
+func (p *Service) buildInventory(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	k, err := buildKeyOf(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := p.Building().BuildClusterBy(r.Context(), k)
+	if err != nil {
+		return nil, 0, err
+	}
+	q := r.URL.Query()
+	format := template.InventoryFormat(q.Get("format"))
+	if format == "" {
+		format = template.InventoryJSON
+	}
+	text, _, kind, err := site.InventoryFile(v, format, site.InventoryFiles(q))
+	if err != nil {
+		return nil, 0, err
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = io.WriteString(w, text)
+	return nil, 0, nil
+}
+
+func (p *Service) buildKey(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	k, err := buildKeyOf(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, pem, err := p.Building().BuildKeyBy(r.Context(), k)
+	if err != nil {
+		return nil, 0, err
+	}
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	_, _ = w.Write(pem)
+	return nil, 0, nil
+}
+
+type buildCertificateRequest struct {
+	PublicKey string `json:"public_key" doc:"As it is in a file like id_ed25519.pub"`
+	TTL       string `json:"ttl,omitempty" doc:"For how long, such as 1h"`
+}
+
+func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any, int, error) {
+	var in buildCertificateRequest
+	if err := smallJSON(w, r, &in); err != nil {
+		return nil, 0, err
+	}
+	var ttl time.Duration
+	if in.TTL != "" {
+		var err error
+		if ttl, err = app.ParseLength(in.TTL); err != nil {
+			return nil, 0, err
+		}
+	}
+	return byBuild(r, func(k appbuild.BuildKey) (cluster.Certificate, error) {
+		return p.Building().BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
+	})
+}

@@ -1,0 +1,289 @@
+package build
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/build"
+	"muster/portal/page"
+	"muster/portal/site"
+	webhookpage "muster/portal/webhook"
+)
+
+func buildHookAddress(name string) string { return "/admin/builds/" + name }
+
+func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showBuildHooks(w, r, a, http.StatusOK, HookForm{Owner: a.User})
+}
+
+func (p *Service) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form HookForm) error {
+	l := HookList{Now: p.Now(), Systems: p.Building().BuildSystems(), Form: form}
+	var err error
+	if l.Hooks, err = p.Building().BuildHooks(r.Context(), a); err != nil {
+		return err
+	}
+	if l.Builds, err = p.Building().BuildList(r.Context(), a, app.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
+		return err
+	}
+	p.Render(w, r, status, HookListPage(p.AdminFrame(r, "Builds"), l))
+	return nil
+}
+
+// HookMake makes a hook; what is wrong with it is said beside the field.
+func (p *Service) HookMake(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	in := HookForm{Name: text("name"), System: text("system"), Owner: text("owner")}
+	_, err := p.Building().BuildHook(r.Context(), a, in.Name)
+	switch app.CodeOf(err) {
+	case "":
+		err = &app.Error{Code: app.EConflict, Field: "name", Message: "There is already a build hook of this name.", Hint: "Choose another one, or change that one."}
+	case app.ENotFound:
+		var saved build.SavedBuildHook
+		if saved, err = p.Building().SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: in.Name, System: in.System, Owner: &in.Owner, Secret: text("secret")}); err == nil {
+			return p.savedBuildHook(w, r, a, saved)
+		}
+	}
+	e, answer := site.Known(err)
+	if !complainable(e) {
+		return err
+	}
+	if in.Field = e.Field; !slices.Contains([]string{"name", "system", "owner", "secret"}, in.Field) {
+		in.Field = ""
+	}
+	in.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+	return p.showBuildHooks(w, r, a, answer.Status, in)
+}
+
+// complainable tells whether an error is about what was typed.
+func complainable(e *app.Error) bool {
+	return slices.Contains([]app.Code{app.EInvalid, app.ETooLarge, app.EConflict}, e.Code) || e.Code == app.EForbidden && e.Field != ""
+}
+
+// savedBuildHook shows a secret that was just made, which cannot be shown later.
+func (p *Service) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, s build.SavedBuildHook) error {
+	if s.Secret != "" {
+		return p.showBuildHook(w, r, a, http.StatusOK, s.Name, func(b *HookShow) { b.Secret = s.Secret })
+	}
+	http.Redirect(w, r, buildHookAddress(s.Name)+"?saved=hook", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) HookShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showBuildHook(w, r, a, http.StatusOK, chi.URLParam(r, "hook"), nil)
+}
+
+// showBuildHook shows a hook; with puts in what is only to be seen now, such as a form as it was typed.
+func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, with func(*HookShow)) error {
+	before, err := webhookpage.Number(r, "before")
+	if err != nil {
+		return err
+	}
+	h, err := p.Building().BuildHook(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	s := HookShow{Now: p.Now(), Hook: h, System: build.BuildSystem{Name: h.System, Title: h.System}, URL: p.URL + h.Path(), Before: before}
+	for _, system := range p.Building().BuildSystems() {
+		if system.Name == h.System {
+			s.System = system
+		}
+	}
+	if s.Deliveries, err = p.Building().BuildDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
+		return err
+	}
+	if s.Builds, err = p.Building().BuildList(r.Context(), a, app.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
+		return err
+	}
+	if s.Rules.Text, err = p.Rules.Write(h.Rules); err != nil {
+		return err
+	}
+	s.Statuses.API = h.StatusAPI
+	if r.Method == http.MethodGet {
+		s.Saved = r.URL.Query().Get("saved")
+	}
+	if with != nil {
+		with(&s)
+	}
+	p.Render(w, r, status, HookShowPage(p.AdminFrame(r, "Build hook "+name), s))
+	return nil
+}
+
+func (p *Service) HookSwitch(on bool) site.MemberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		return p.changeBuildHook(w, r, a, build.BuildHookRequest{Enabled: &on})
+	}
+}
+
+// HookSecret makes a new secret, or takes the one that the build system has made.
+func (p *Service) HookSecret(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	secret := strings.TrimSpace(r.PostForm.Get("secret"))
+	err := p.changeBuildHook(w, r, a, build.BuildHookRequest{Secret: secret, Rotate: secret == ""})
+	e, answer := site.Known(err)
+	if err == nil || !complainable(e) {
+		return err
+	}
+	return p.showBuildHook(w, r, a, answer.Status, chi.URLParam(r, "hook"), func(s *HookShow) {
+		s.SecretTyped = page.Complaint{Message: e.Message, Hint: e.Hint}
+	})
+}
+
+// HookStatuses keeps the token and the API's URL that commit statuses are written with, or removes the token.
+func (p *Service) HookStatuses(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	name := chi.URLParam(r, "hook")
+	h, err := p.Building().BuildHook(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	in := StatusForm{API: strings.TrimSpace(r.PostForm.Get("status_api"))}
+	token, done := strings.TrimSpace(r.PostForm.Get("status_token")), "statuses"
+	change := build.BuildHookRequest{Name: name, StatusAPI: &in.API}
+	switch {
+	case r.PostForm.Get("do") == "remove":
+		token, done = "", "no-statuses"
+		change.StatusAPI, change.StatusToken = nil, &token
+	case token != "":
+		change.StatusToken = &token
+	case !h.Statuses:
+		err = &app.Error{Code: app.EInvalid, Field: "status_token", Message: "Enter a token."}
+	}
+	if err == nil {
+		_, err = p.Building().SaveBuildHook(r.Context(), a, change)
+	}
+	if err == nil {
+		http.Redirect(w, r, buildHookAddress(name)+"?saved="+done+"#statuses", http.StatusSeeOther)
+		return nil
+	}
+	e, answer := site.Known(err)
+	if !complainable(e) {
+		return err
+	}
+	in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
+	return p.showBuildHook(w, r, a, answer.Status, name, func(s *HookShow) { s.Statuses = in })
+}
+
+// changeBuildHook changes a hook that is there.
+func (p *Service) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, change build.BuildHookRequest) error {
+	change.Name = chi.URLParam(r, "hook")
+	if _, err := p.Building().BuildHook(r.Context(), a, change.Name); err != nil {
+		return err
+	}
+	saved, err := p.Building().SaveBuildHook(r.Context(), a, change)
+	if err != nil {
+		return err
+	}
+	return p.savedBuildHook(w, r, a, saved)
+}
+
+// HookRules saves rules, checks them, or tries them with a delivery that was kept. The text as it was typed is never lost.
+func (p *Service) HookRules(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	name := chi.URLParam(r, "hook")
+	if _, err := p.Building().BuildHook(r.Context(), a, name); err != nil {
+		return err
+	}
+	in := RulesForm{Text: strings.ReplaceAll(r.PostForm.Get("rules"), "\r\n", "\n")}
+	in.Delivery, _ = strconv.ParseInt(r.PostForm.Get("delivery"), 10, 64)
+	show := func(status int) error {
+		return p.showBuildHook(w, r, a, status, name, func(s *HookShow) { s.Rules = in })
+	}
+	rules, err := p.Rules.Read(in.Text)
+	if err == nil {
+		err = p.Building().CheckBuildRules(r.Context(), a, rules)
+	}
+	if err == nil {
+		switch r.PostForm.Get("do") {
+		case "try":
+			var tried build.BuildTried
+			if tried, err = p.Building().TryBuild(r.Context(), a, name, build.BuildTrial{Rules: &rules, Delivery: in.Delivery}); err == nil {
+				in.Tried = &tried
+				return show(http.StatusOK)
+			}
+		case "check":
+			return show(http.StatusOK)
+		default:
+			if _, err = p.Building().SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: name, Rules: &rules}); err == nil {
+				http.Redirect(w, r, buildHookAddress(name)+"?saved=rules#rules", http.StatusSeeOther)
+				return nil
+			}
+		}
+	}
+	e, answer := site.Known(err)
+	if !complainable(e) {
+		return err
+	}
+	in.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+	return show(answer.Status)
+}
+
+func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	h, err := p.Building().BuildHook(r.Context(), a, chi.URLParam(r, "hook"))
+	if err != nil {
+		return err
+	}
+	p.Render(w, r, http.StatusOK, HookDeletePage(p.AdminFrame(r, "Delete "+h.Name), h))
+	return nil
+}
+
+func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := p.Building().DeleteBuildHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/builds", http.StatusSeeOther)
+	return nil
+}
+
+// HookEnd ends a build: its cluster is given back.
+func (p *Service) HookEnd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
+	if err != nil || id <= 0 {
+		return site.ErrNoSuchPage
+	}
+	if _, err := p.Building().EndBuild(r.Context(), a, id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, buildHookAddress(chi.URLParam(r, "hook"))+"#builds", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) DeliveryShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id, err := webhookpage.DeliveryID(r)
+	if err != nil {
+		return err
+	}
+	name := chi.URLParam(r, "hook")
+	d, err := p.Building().BuildDelivery(r.Context(), a, name, id)
+	if err != nil {
+		return err
+	}
+	p.Render(w, r, http.StatusOK, DeliveryPage(p.AdminFrame(r, "Delivery "+strconv.FormatInt(id, 10)), Delivery{Now: p.Now(), Hook: name, Delivery: d}))
+	return nil
+}
+
+// DeliveryReplay runs a delivery again, against today's rules.
+func (p *Service) DeliveryReplay(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id, err := webhookpage.DeliveryID(r)
+	if err != nil {
+		return err
+	}
+	name := chi.URLParam(r, "hook")
+	if _, err := p.Building().ReplayBuild(r.Context(), a, name, id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, buildHookAddress(name)+"/deliveries/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,124 @@
+package catalog
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/portal/site"
+)
+
+type catalogListInput struct {
+	Kind  string `query:"kind" maxLength:"20" doc:"Only entries of a kind: template, service, image, hardware or provider"`
+	Query string `query:"query" maxLength:"200" doc:"Only entries with these words in name, label or description"`
+}
+
+type catalogItemList struct {
+	Items []catalog.CatalogItem `json:"items" nullable:"false"`
+}
+
+// Path names an entry. It is exported since huma leaves out embedded fields that are not.
+type CatalogPath struct {
+	Kind string `path:"kind" maxLength:"20" doc:"template, service, image, hardware or provider"`
+	Name string `path:"name" maxLength:"255" doc:"The entry's name"`
+}
+
+func (c CatalogPath) key() app.CatalogKey { return app.CatalogKey{Kind: c.Kind, Name: c.Name} }
+
+type catalogRevisionList struct {
+	Versions []catalog.CatalogRevision `json:"versions" nullable:"false" doc:"The newest first"`
+}
+
+type catalogChangeInput struct{ Body catalog.CatalogChange }
+
+type catalogRevertInput struct {
+	CatalogPath
+	Body struct {
+		Number int    `json:"number" minimum:"0" doc:"The version whose text is saved again; 0 takes the own entry out"`
+		Note   string `json:"note,omitempty" maxLength:"1000" doc:"Why"`
+	}
+}
+
+type catalogTryInput struct {
+	Body struct {
+		Change  catalog.CatalogChange `json:"change"`
+		Request app.ClusterRequest    `json:"request"`
+	}
+}
+
+type catalogExportInput struct {
+	All bool `query:"all" doc:"Also the entries of the installation"`
+}
+
+type catalogFileList struct {
+	Files []catalog.CatalogFile `json:"files" nullable:"false"`
+}
+
+func (p *Service) APIList(ctx context.Context, in *catalogListInput) (*site.Body[catalogItemList], error) {
+	list, err := p.Cataloging().CatalogItems(ctx, site.Caller(ctx), in.Kind, in.Query)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[catalogItemList]{Body: catalogItemList{site.OrEmpty(list)}}, nil
+}
+
+func (p *Service) APIShow(ctx context.Context, in *CatalogPath) (*site.Body[catalog.CatalogSource], error) {
+	s, err := p.Cataloging().CatalogSource(ctx, site.Caller(ctx), in.key())
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[catalog.CatalogSource]{Body: s}, nil
+}
+
+func (p *Service) APIHistory(ctx context.Context, in *CatalogPath) (*site.Body[catalogRevisionList], error) {
+	list, err := p.Cataloging().CatalogHistory(ctx, site.Caller(ctx), in.key())
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[catalogRevisionList]{Body: catalogRevisionList{site.OrEmpty(list)}}, nil
+}
+
+func (p *Service) APICheck(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
+	return p.catalogReport(ctx)(p.Cataloging().CheckCatalog(ctx, site.Caller(ctx), in.Body))
+}
+
+func (p *Service) APIApply(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
+	return p.catalogReport(ctx)(p.Cataloging().ApplyCatalog(ctx, site.Caller(ctx), in.Body))
+}
+
+func (p *Service) APIRevert(ctx context.Context, in *catalogRevertInput) (*site.Body[catalog.CatalogReport], error) {
+	return p.catalogReport(ctx)(p.Cataloging().RevertCatalog(ctx, site.Caller(ctx), in.key(), in.Body.Number, in.Body.Note))
+}
+
+func (p *Service) catalogReport(ctx context.Context) func(catalog.CatalogReport, error) (*site.Body[catalog.CatalogReport], error) {
+	return func(r catalog.CatalogReport, err error) (*site.Body[catalog.CatalogReport], error) {
+		if err != nil {
+			return nil, p.Fail(ctx, err)
+		}
+		return &site.Body[catalog.CatalogReport]{Body: r}, nil
+	}
+}
+
+func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[app.Preview], error) {
+	v, err := p.Cataloging().TryCatalog(ctx, site.Caller(ctx), in.Body.Change, in.Body.Request)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[app.Preview]{Body: v}, nil
+}
+
+func (p *Service) APIExport(ctx context.Context, in *catalogExportInput) (*site.Body[catalogFileList], error) {
+	files, err := p.Cataloging().ExportCatalog(ctx, site.Caller(ctx), in.All)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[catalogFileList]{Body: catalogFileList{site.OrEmpty(files)}}, nil
+}
+
+func (p *Service) APIFamilies(ctx context.Context, _ *struct{}) (*site.Body[catalog.Families], error) {
+	f, err := p.Cataloging().CatalogFamilies(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[catalog.Families]{Body: f}, nil
+}

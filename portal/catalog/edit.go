@@ -1,0 +1,375 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	appcatalog "muster/app/catalog"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// catalogEditor is an entry while it is written: its text, and the form beside it.
+type catalogEditor struct {
+	p        *Service
+	a        app.Actor
+	families appcatalog.Families
+	schema   map[string]any
+	catalog  *app.Catalog
+	names    catalogNames
+	tree     *appcatalog.CatalogNode // of the text; of the last one that could be read where it cannot be
+	text     string
+	view     Edit
+	status   int
+	others   bool // a choice was made that decides which fields there are
+}
+
+// openEditor makes an editor for an entry; without a name for a new one.
+func (p *Service) openEditor(ctx context.Context, a app.Actor, k app.CatalogKey) (*catalogEditor, error) {
+	if !a.May("ApplyCatalog") {
+		return nil, &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
+	}
+	e := &catalogEditor{p: p, a: a, status: http.StatusOK, view: Edit{Kind: k.Kind, Name: k.Name}}
+	var err error
+	if e.families, err = p.Cataloging().CatalogFamilies(ctx, a); err != nil {
+		return nil, err
+	}
+	if e.catalog, err = p.Muster.Catalog(ctx, a); err != nil {
+		return nil, err
+	}
+	e.schema = p.schema.of(e.families.Schema, k.Kind)
+	e.names = catalogNames{app.KindTemplate: site.Names(e.catalog.Written), app.KindService: site.Names(e.catalog.Services), app.KindHardware: site.Names(e.catalog.Hardware),
+		app.KindImage: site.Names(e.catalog.Images), app.KindProvider: site.Names(e.catalog.Providers)}
+	if len(e.catalog.Written) == 0 {
+		e.names[app.KindTemplate] = site.Names(e.catalog.Templates)
+	}
+	for _, kind := range app.CatalogKinds {
+		e.view.Lists = append(e.view.Lists, Names{ID: "names-" + kind, Names: e.names[kind][:min(len(e.names[kind]), 1000)]})
+	}
+	return e, nil
+}
+
+// Write is the editor: what it begins with, and every answer to its form.
+func (p *Service) Write(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	k := catalogKey(r)
+	if k.Name == "" && r.URL.Query().Has("entry") {
+		return p.Show(w, r, a)
+	}
+	e, err := p.openEditor(r.Context(), a, k)
+	if err != nil {
+		return err
+	}
+	if k.Name != "" {
+		s, err := p.Cataloging().CatalogSource(r.Context(), a, k)
+		if err != nil {
+			return err
+		}
+		e.view.Item, e.text, e.view.AsOf = s.CatalogItem, s.Text, s.Revision
+	}
+	if r.Method != http.MethodPost {
+		if err := e.begin(r.Context(), r.URL.Query()); err != nil {
+			return err
+		}
+		return e.show(w, r, url.Values{})
+	}
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	return e.answer(w, r, r.PostForm)
+}
+
+// begin is the text of a new entry: a copy of another one, or what such an entry needs at the least.
+func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
+	if e.view.New() {
+		e.text = skeleton(e.view.Kind, e.names)
+		if of := q.Get("copy"); of != "" {
+			s, err := e.p.Cataloging().CatalogSource(ctx, e.a, app.CatalogKey{Kind: e.view.Kind, Name: of})
+			if err != nil {
+				return err
+			}
+			e.view.Copy = of
+			if e.text, err = e.p.Texts.Set(s.Text, appcatalog.CatalogSet{Path: []any{"name"}, Value: of + "-copy"}); err != nil {
+				return err
+			}
+		}
+	}
+	e.read(e.text)
+	return nil
+}
+
+// read makes the tree of a text, and tells whether it can be read. Where it cannot, the form goes on with what it knew.
+func (e *catalogEditor) read(text string) bool {
+	e.view.Text = text
+	tree, err := e.p.Texts.Tree(text)
+	if err != nil {
+		e.view.Form.Unread = app.AsError(err).Message
+		if e.tree == nil {
+			e.tree = &appcatalog.CatalogNode{Map: true}
+		}
+		return false
+	}
+	e.tree, e.view.Base = tree, text
+	return true
+}
+
+// formOf makes the form of a tree.
+func (e *catalogEditor) formOf(tree *appcatalog.CatalogNode) Form {
+	return newCatalogForm(e.view.Kind, tree, e.schema, e.families, e.names, !e.view.New())
+}
+
+// key is what the text calls the entry.
+func (e *catalogEditor) key() app.CatalogKey {
+	return app.CatalogKey{Kind: e.view.Kind, Name: e.tree.At("name").String()}
+}
+
+// merge puts what was changed in the fields into the text. Fields that were made of another text than the one that stands there now count
+// by what was changed in them; where the text says something else by now, both are told.
+func (e *catalogEditor) merge(in url.Values) {
+	text, base := typed(in, "text"), typed(in, "base")
+	if !in.Has("base") || in.Get("do") == "read" {
+		e.read(text)
+		return
+	}
+	was, err := e.p.Texts.Tree(base)
+	if err != nil {
+		e.read(text)
+		return
+	}
+	e.tree, e.view.Base = was, base
+	sets, fields := catalogChanges(e.formOf(was), in)
+	e.others = slices.ContainsFunc(fields, func(x *Field) bool { return decides(x.Path) })
+	now, err := e.p.Texts.Tree(text)
+	if err != nil {
+		e.read(text)
+		if len(sets) > 0 {
+			e.keep(in)
+			e.refuse(page.Complaint{Message: "The text cannot be read, so what was changed in the fields is not in it yet.", Hint: "Put the text right; the fields keep what they say."})
+		}
+		return
+	}
+	if text != base {
+		if clash := e.clash(now, fields); clash {
+			e.view.Text, e.view.Base = text, base
+			e.keep(in)
+			return
+		}
+	}
+	if merged, err := e.p.Texts.Set(text, sets...); err == nil {
+		text = merged
+	} else if len(sets) > 0 {
+		e.refuse(page.Complaint{Message: app.AsError(err).Message, Hint: app.AsError(err).Hint})
+	}
+	e.read(text)
+}
+
+// clash tells whether text and fields were changed in the same place to say different things.
+func (e *catalogEditor) clash(now *appcatalog.CatalogNode, fields []*Field) bool {
+	is := map[string]*Field{}
+	f := e.formOf(now)
+	eachField(&f, func(_ *Section, x *Field) { is[x.Name] = x })
+	mine := e.formOf(e.tree)
+	eachField(&mine, func(_ *Section, x *Field) {
+		for _, c := range fields {
+			there := ""
+			if is[c.Name] != nil {
+				there = is[c.Name].Value
+			}
+			if c.Name == x.Name && there != x.Value && !sameValue(&Field{Kind: x.Kind, Value: there}, c.Value) {
+				e.refuse(page.Complaint{Message: "Field and text were both changed: " + x.Label + " is " + strconv.Quote(c.Value) + " in the field and " + strconv.Quote(there) + " in the text.",
+					Hint: "Make them the same, or read the fields from the text."})
+			}
+		}
+	})
+	return e.view.Told.Message != ""
+}
+
+// keep makes the form of what was typed into it, where that cannot be put into the text.
+func (e *catalogEditor) keep(in url.Values) {
+	e.view.Form = e.formOf(e.tree)
+	eachField(&e.view.Form, func(_ *Section, x *Field) {
+		if in.Has(x.Name) || x.Kind == FieldTick {
+			x.Value = typed(in, x.Name)
+		}
+	})
+}
+
+func (e *catalogEditor) refuse(c page.Complaint) {
+	if e.view.Told.Message == "" {
+		e.view.Told, e.status = c, http.StatusUnprocessableEntity
+	}
+}
+
+// answer does what a button of the form says.
+func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Values) error {
+	saved := e.text
+	e.view.AsOf, e.view.Copy = in.Get("as_of"), in.Get("copy")
+	e.merge(in)
+	e.rows(in)
+	switch do := in.Get("do"); {
+	case do == "review" && e.view.Told.Message == "":
+		return e.review(w, r, in, saved)
+	case do == "save" && e.view.Told.Message == "":
+		return e.save(w, r, in, saved)
+	}
+	return e.show(w, r, in)
+}
+
+// rows adds and removes what there are several of.
+func (e *catalogEditor) rows(in url.Values) {
+	if e.view.Told.Message != "" {
+		return
+	}
+	act, place, _ := strings.Cut(in.Get("do"), ":")
+	path := placeOf(strings.TrimPrefix(place, "f/"))
+	set := appcatalog.CatalogSet{Path: path}
+	switch act {
+	case "add":
+		set.Value = ""
+	case "addnamed":
+		field := map[string]string{"providers": "new-provider", "constraints": "new-limits"}[place2(path)]
+		name := strings.TrimSpace(in.Get(field))
+		if name == "" {
+			e.refuse(page.Complaint{Message: "Which one?", Hint: "Choose or type a name beside the button."})
+			return
+		}
+		if e.tree.At(append(slices.Clone(path), name)...) != nil {
+			return
+		}
+		set.Path, set.Value = append(path, name), map[string]any{}
+	case "remove":
+	default:
+		return
+	}
+	text, err := e.p.Texts.Set(e.view.Text, set)
+	if err != nil {
+		e.refuse(page.Complaint{Message: app.AsError(err).Message, Hint: app.AsError(err).Hint})
+		return
+	}
+	e.read(text)
+}
+
+func place2(path []any) string {
+	if len(path) == 0 {
+		return ""
+	}
+	s, _ := path[0].(string)
+	return s
+}
+
+// placeOf reads a path from the name of a field. Places in lists are numbers below links and parameters, which alone are lists with rows.
+func placeOf(name string) (path []any) {
+	for i, word := range strings.Split(name, "/") {
+		if n, err := strconv.Atoi(word); err == nil && i == 1 && n >= 0 && (path[0] == "links" || path[0] == "parameters") {
+			path = append(path, n)
+			continue
+		}
+		path = append(path, word)
+	}
+	return path
+}
+
+// change is what would be saved.
+func (e *catalogEditor) change() appcatalog.CatalogChange {
+	return appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{e.file()}}
+}
+
+func (e *catalogEditor) file() appcatalog.CatalogFile {
+	k := e.key()
+	if !e.view.New() {
+		k.Name = e.view.Name
+	}
+	return CatalogFile(k, e.view.Text)
+}
+
+// check asks what is wrong with the text, and puts it beside text and fields.
+func (e *catalogEditor) check(ctx context.Context) (appcatalog.CatalogReport, error) {
+	report, err := e.p.Cataloging().CheckCatalog(ctx, e.a, e.change())
+	if err != nil {
+		c, err := catalogRefused(err)
+		if err != nil {
+			return report, err
+		}
+		e.refuse(c)
+		return report, nil
+	}
+	if e.view.AsOf == "" {
+		e.view.AsOf = report.Revision
+	}
+	e.view.Problems = report.Problems[:min(len(report.Problems), 200)]
+	return report, nil
+}
+
+// show answers with the editor: to a form that updates itself with the parts that have changed.
+func (e *catalogEditor) show(w http.ResponseWriter, r *http.Request, in url.Values) error {
+	if _, err := e.check(r.Context()); err != nil {
+		return err
+	}
+	e.finish(in)
+	if in.Get("do") == "try" {
+		if err := e.try(r.Context(), in); err != nil {
+			return err
+		}
+	} else {
+		e.tryForm(in)
+	}
+	if r.Header.Get("HX-Request") != "" {
+		from := in.Get("from")
+		if e.others {
+			from = "rows"
+		}
+		part := EditPart(e.view, from, typed(in, "text") != e.view.Text)
+		if in.Get("do") == "try" {
+			part = TryPart(e.view)
+		}
+		p := e.p
+		p.Render(w, r, http.StatusOK, part)
+		return nil
+	}
+	f := e.p.CatalogFrame(r, "Edit "+e.view.Name)
+	if e.view.New() {
+		f.Title = "New " + e.view.Kind
+	}
+	f.Htmx, f.Scripts = true, []string{"editor.js"}
+	e.p.Render(w, r, e.status, EditPage(f, e.view))
+	return nil
+}
+
+// decides tells of a field by which others are there: a provider's type, and what carries out an action.
+func decides(path []any) bool {
+	last := path[len(path)-1]
+	return len(path) == 1 && last == "type" || len(path) == 3 && last == "automator"
+}
+
+// finish makes what stands around the text.
+func (e *catalogEditor) finish(in url.Values) {
+	unread := e.view.Form.Unread
+	if len(e.view.Form.Sections) == 0 {
+		e.view.Form = e.formOf(e.tree)
+	}
+	e.view.Form.Unread = unread
+	complain(&e.view.Form, e.file().Name, e.view.Problems)
+	eachField(&e.view.Form, func(s *Section, x *Field) {
+		if x.Secret() && in.Get(x.Name) != "" {
+			x.Complaint = page.Complaint{Message: "This was not kept.", Hint: "Secrets are stored when you save; type it again then."}
+			s.Open = true
+		}
+	})
+	line, _ := strconv.Atoi(in.Get("line"))
+	e.view.Reference = reference(e.schema, e.tree, line)
+	if of := e.view.Item; of.Name != "" && e.key().Name != e.view.Name && e.view.Form.Unread == "" {
+		e.nameTold("This entry is called " + e.view.Name + ".")
+	}
+}
+
+func (e *catalogEditor) nameTold(message string) {
+	eachField(&e.view.Form, func(_ *Section, x *Field) {
+		if x.Name == "f/name" {
+			x.Complaint = page.Complaint{Message: message, Hint: "To have one of another name, copy it as new."}
+		}
+	})
+}

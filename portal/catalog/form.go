@@ -1,0 +1,225 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/portal/page"
+)
+
+// catalogNames are the names in a tenant's catalog, by kind.
+type catalogNames map[string][]string
+
+// formBuilder makes the form of an entry from its text.
+type formBuilder struct {
+	tree     *catalog.CatalogNode
+	schema   map[string]any
+	families catalog.Families
+	names    catalogNames
+	fixed    bool // the name stays
+	form     Form
+	covered  map[string]bool // places that have a field
+}
+
+// newCatalogForm makes it.
+func newCatalogForm(kind string, tree *catalog.CatalogNode, schema map[string]any, families catalog.Families, names catalogNames, fixed bool) Form {
+	b := &formBuilder{tree: tree, schema: schema, families: families, names: names, fixed: fixed, covered: map[string]bool{"kind": true}}
+	b.form.Kind = kind
+	b.about()
+	switch kind {
+	case app.KindTemplate:
+		b.template()
+	case app.KindService:
+		b.service()
+	case app.KindHardware:
+		b.hardware()
+	case app.KindImage:
+		b.image()
+	case app.KindProvider:
+		b.provider()
+	}
+	b.rest(tree, nil)
+	return b.form
+}
+
+// section begins a part; it is open where the text says something in it.
+func (b *formBuilder) section(title, help string, fields ...*Field) *Section {
+	s := Section{ID: "part-" + strconv.Itoa(len(b.form.Sections)), Title: title, Help: help, Fields: fields}
+	for _, f := range fields {
+		s.Open = s.Open || f.Value != "" && (f.Kind != FieldTick || f.Value == "true")
+	}
+	b.form.Sections = append(b.form.Sections, s)
+	return &b.form.Sections[len(b.form.Sections)-1]
+}
+
+// fieldName is the name of the input for a place.
+func fieldName(path []any) string {
+	words := make([]string, len(path))
+	for i, p := range path {
+		words[i] = fmt.Sprint(p)
+	}
+	return "f/" + strings.Join(words, "/")
+}
+
+// field is one for a place, with what the text says there.
+func (b *formBuilder) field(kind, label string, path ...any) *Field {
+	b.covered[dotted(path)] = true
+	f := &Field{Kind: kind, Label: label, Path: path, Name: fieldName(path), Help: schemaDoc(b.schema, path)}
+	n := b.tree.At(path...)
+	if n == nil {
+		return f
+	}
+	f.Line = n.Line
+	f.Value = fieldValue(kind, n)
+	return f
+}
+
+// fieldValue is what a field shows of a part of the text.
+func fieldValue(kind string, n *catalog.CatalogNode) string {
+	switch kind {
+	case FieldNames, FieldWholes:
+		return strings.Join(n.Names(), ", ")
+	case FieldLines:
+		return strings.Join(n.Names(), "\n")
+	case FieldGroups:
+		var lines []string
+		for _, g := range n.Items {
+			lines = append(lines, strings.Join(g.Names(), ", "))
+		}
+		return strings.Join(lines, "\n")
+	}
+	if n.Map || n.List {
+		return ""
+	}
+	return n.Value
+}
+
+func (b *formBuilder) text(label string, path ...any) *Field {
+	return b.field(FieldText, label, path...)
+}
+
+func (b *formBuilder) whole(label string, path ...any) *Field {
+	return b.field(FieldWhole, label, path...)
+}
+
+func (b *formBuilder) number(label string, path ...any) *Field {
+	return b.field(FieldNumber, label, path...)
+}
+
+// span is a length of time.
+func (b *formBuilder) span(label, such string, path ...any) *Field {
+	f := b.text(label, path...)
+	f.Placeholder = such
+	return f
+}
+
+func (b *formBuilder) list(label, kind string, path ...any) *Field {
+	f := b.field(FieldNames, label, path...)
+	f.List, f.Placeholder = "names-"+kind, "a, b, c"
+	return f
+}
+
+func (b *formBuilder) area(kind, label, such string, path ...any) *Field {
+	f := b.field(kind, label, path...)
+	f.Placeholder, f.Wide = such, true
+	return f
+}
+
+// choose offers words; what the text says is among them in any case.
+func (b *formBuilder) choose(label, none string, options []string, path ...any) *Field {
+	f := b.field(FieldSelect, label, path...)
+	f.Choices = []page.Choice{{Label: none, Chosen: f.Value == ""}}
+	if f.Value != "" && !slices.Contains(options, f.Value) {
+		options = append(slices.Clone(options), f.Value)
+	}
+	for _, o := range options {
+		f.Choices = append(f.Choices, page.Choice{Value: o, Label: o, Chosen: o == f.Value})
+	}
+	return f
+}
+
+func (b *formBuilder) tick(label string, path ...any) *Field {
+	return b.field(FieldTick, label, path...)
+}
+
+// keys are the keys of a mapping, in the order of the text.
+func (b *formBuilder) keys(path ...any) []string {
+	if n := b.tree.At(path...); n != nil && n.Map {
+		return n.Keys
+	}
+	return nil
+}
+
+// length is how many entries a list has.
+func (b *formBuilder) length(path ...any) int {
+	if n := b.tree.At(path...); n != nil && n.List {
+		return len(n.Items)
+	}
+	return 0
+}
+
+// without gives those of all names that have no row yet.
+func without(all, have []string) (out []string) {
+	for _, n := range all {
+		if !slices.Contains(have, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (b *formBuilder) about() {
+	name := b.text("Name", "name")
+	name.Fixed = b.fixed
+	label := b.text("Title", "label")
+	description := b.area(FieldArea, "Description", "", "description")
+	fields := []*Field{name, label, description}
+	s := b.section("About", "", fields...)
+	s.Open = true
+}
+
+// linkRows are pages that are shown with a cluster.
+func (b *formBuilder) linkRows() {
+	s := b.section("Links", "Pages shown with the cluster.")
+	for i := range b.length("links") {
+		url := b.text("Address", "links", i, "url")
+		url.Wide = true
+		s.Rows = append(s.Rows, Row{Title: "Link " + strconv.Itoa(i+1), Remove: "remove:" + fieldName([]any{"links", i}),
+			Fields: []*Field{b.text("Label", "links", i, "label"), url}})
+	}
+	s.Add = &Add{Label: "Add a link", Value: "add:f/links/" + strconv.Itoa(b.length("links")) + "/label"}
+	s.Open = len(s.Rows) > 0
+}
+
+// rest lists what has no field, by the shortest places.
+func (b *formBuilder) rest(n *catalog.CatalogNode, at []any) {
+	for i, x := range n.Items {
+		var p any = i
+		if n.Map {
+			p = n.Keys[i]
+		}
+		path := append(slices.Clone(at), p)
+		switch place := dotted(path); {
+		case b.covered[place]:
+		case x.Map && b.below(place), x.List && b.below(place):
+			b.rest(x, path)
+		case !x.Map && !x.List && x.Value == "":
+		default:
+			b.form.Rest = append(b.form.Rest, place)
+		}
+	}
+}
+
+// below tells whether there are fields for parts of a place.
+func (b *formBuilder) below(place string) bool {
+	for c := range b.covered {
+		if rest, ok := strings.CutPrefix(c, place); ok && rest != "" && (rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package catalog
+
+import (
+	"strings"
+
+	"muster/app"
+)
+
+var serviceActions = []struct{ name, title string }{
+	{"install", "Install"}, {"configure", "Configure"}, {"initialize", "Initialize"}, {"start", "Start"}, {"reload", "Reload"}, {"stop", "Stop"}, {"remove", "Remove"},
+}
+
+func (b *formBuilder) service() {
+	for _, a := range serviceActions {
+		b.action(a.name, a.title)
+	}
+	b.section("Before it", "What must be there first. Uses only say what goes first where it is.",
+		b.list("Install requires", app.KindService, "install", "requires"), b.list("Install uses", app.KindService, "install", "uses"),
+		b.list("Start requires", app.KindService, "runtime", "requires"), b.list("Start uses", app.KindService, "runtime", "uses"),
+		b.list("Stands also for", "provides", "provides"), b.list("Conflicts with", app.KindService, "conflicts"))
+	b.section("What it takes of its node", "", b.number("Cores", "needs", "cpu"), b.number("Memory, GiB", "needs", "memory_gb"), b.number("Disk, GiB", "needs", "disk_gb"))
+	command := b.text("Command", "health", "command")
+	command.Wide = true
+	b.section("Health", "One of command, TCP and HTTP says whether it works.", command, b.field(FieldScalar, "TCP port", "health", "tcp"),
+		b.field(FieldScalar, "HTTP port", "health", "http", "port"), b.text("HTTP path", "health", "http", "path"), b.whole("HTTP status", "health", "http", "status"),
+		b.span("Each check at most", "5s", "health", "timeout"), b.span("After a start, within", "1m", "health", "wait"), b.whole("Failures in a row", "health", "failures"))
+	b.section("Configuration", "", b.list("Keys that it reads", "reads", "reads"))
+	b.linkRows()
+}
+
+// action has the fields of the automator that carries it out. In the text it is a script, or a mapping at full length.
+func (b *formBuilder) action(name, title string) {
+	n := b.tree.At("actions", name)
+	switch {
+	case n.At("person") != nil:
+		b.covered["actions."+name] = false
+		s := b.section(title, "A person does this; the question is written in the text.")
+		s.Open = false
+		return
+	case n == nil, !n.Map:
+		script := b.area(FieldCode, "Script", "", "actions", name)
+		s := b.section(title, schemaDoc(b.schema, []any{"actions", name}), script)
+		s.Open = n != nil
+		if name == "install" || name == "start" {
+			s.Open = true
+		}
+		fields := b.automators(name, "shell")
+		if n != nil && fields != nil {
+			s.Fields = append([]*Field{fields}, s.Fields...)
+		}
+		return
+	}
+	using := n.At("automator").String()
+	fields := []*Field{}
+	if f := b.automators(name, using); f != nil {
+		fields = append(fields, f)
+	}
+	fields = append(fields, b.span("Each try at most", "5m", "actions", name, "timeout"))
+	for _, d := range b.families.Automators {
+		if d.Name != using {
+			continue
+		}
+		for _, f := range d.Fields {
+			field := b.field(FieldText, f.Label, "actions", name, "fields", f.Name)
+			if f.Kind() == app.FieldLines || len(field.Value) > 80 || strings.Contains(field.Value, "\n") {
+				field.Kind, field.Wide = FieldCode, true
+			}
+			options := f.Options
+			if f.Kind() == app.FieldBool {
+				options = []string{"true", "false"}
+			}
+			if len(options) > 0 {
+				field = b.choose(f.Label, "default", options, "actions", name, "fields", f.Name)
+			}
+			field.Help, field.Told = f.Help, true
+			fields = append(fields, field)
+		}
+	}
+	s := b.section(title, schemaDoc(b.schema, []any{"actions", name}), fields...)
+	s.Open = true
+}
+
+// automators chooses the tool. Where there is only one, there is nothing to choose.
+func (b *formBuilder) automators(action, using string) *Field {
+	var names []string
+	for _, d := range b.families.Automators {
+		names = append(names, d.Name)
+	}
+	if len(names) == 1 && using == names[0] {
+		b.covered["actions."+action+".automator"] = true
+		return nil
+	}
+	f := b.choose("Carried out by", "choose one", names, "actions", action, "automator")
+	if f.Value == "" {
+		f.Value = using
+		for i := range f.Choices {
+			f.Choices[i].Chosen = f.Choices[i].Value == using
+		}
+	}
+	return f
+}

@@ -1,0 +1,179 @@
+package catalog
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app/catalog"
+	"muster/portal/page"
+)
+
+// typed is what was typed into a field, with line ends as files have them.
+func typed(in url.Values, name string) string {
+	return strings.ReplaceAll(in.Get(name), "\r\n", "\n")
+}
+
+// catalogChanges gives what was changed in the fields since they were made from a text, and the fields that were.
+func catalogChanges(f Form, in url.Values) (sets []catalog.CatalogSet, fields []*Field) {
+	look := func(x *Field) {
+		value := typed(in, x.Name)
+		switch {
+		case x.Fixed || x.Secret(), x.Kind != FieldTick && !in.Has(x.Name), sameValue(x, value):
+			return
+		}
+		sets = append(sets, setsOf(x, value, in)...)
+		changed := *x
+		changed.Value = value
+		fields = append(fields, &changed)
+	}
+	for _, s := range f.Sections {
+		for _, x := range s.Fields {
+			look(x)
+		}
+		for _, r := range s.Rows {
+			for _, x := range r.Fields {
+				look(x)
+			}
+		}
+	}
+	return sets, fields
+}
+
+func sameValue(x *Field, value string) bool {
+	switch x.Kind {
+	case FieldTick:
+		return (value == "true") == (x.Value == "true")
+	case FieldSwitch:
+		return (value == "true") == x.On()
+	case FieldNames, FieldWholes:
+		return slices.Equal(splitNames(value), splitNames(x.Value))
+	case FieldCode, FieldArea, FieldGroups, FieldLines:
+		return strings.TrimRight(value, "\n") == strings.TrimRight(x.Value, "\n")
+	case FieldSelect:
+		return value == x.Value
+	}
+	return strings.TrimSpace(value) == strings.TrimSpace(x.Value)
+}
+
+func splitNames(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
+}
+
+// setsOf turns what was typed into values of the text. What does not fit the kind of the field is written as it is, and found wrong there.
+func setsOf(x *Field, value string, in url.Values) []catalog.CatalogSet {
+	if len(x.Path) == 3 && x.Path[0] == "actions" && x.Path[2] == "automator" && x.Line == 0 {
+		// A script alone becomes an action at full length.
+		of := x.Path[:2]
+		return []catalog.CatalogSet{{Path: of, Value: map[string]any{}}, {Path: x.Path, Value: value},
+			{Path: append(slices.Clone(of), "fields", "script"), Value: typed(in, fieldName(of))}}
+	}
+	set := catalog.CatalogSet{Path: x.Path}
+	if !multiline(x.Kind) {
+		value = strings.TrimSpace(value)
+	}
+	if value == "" || x.Kind == FieldTick && value != "true" || (x.Kind == FieldNames || x.Kind == FieldWholes) && len(splitNames(value)) == 0 {
+		return []catalog.CatalogSet{set}
+	}
+	switch x.Kind {
+	case FieldTick:
+		set.Value = true
+	case FieldSwitch:
+		set.Value = value == "true"
+	case FieldWhole, FieldNumber, FieldScalar:
+		set.Value = plainValue(x.Kind, value)
+	case FieldNames:
+		set.Value = splitNames(value)
+	case FieldWholes:
+		var list []any
+		for _, word := range splitNames(value) {
+			list = append(list, plainValue(FieldWhole, word))
+		}
+		set.Value = list
+	case FieldLines:
+		set.Value = strings.FieldsFunc(value, func(r rune) bool { return r == '\n' })
+	case FieldGroups:
+		var groups [][]string
+		for _, line := range strings.Split(value, "\n") {
+			if names := splitNames(line); len(names) > 0 {
+				groups = append(groups, names)
+			}
+		}
+		set.Value = groups
+	default:
+		if x.Kind == FieldCode && strings.Contains(value, "\n") && !strings.HasSuffix(value, "\n") {
+			value += "\n"
+		}
+		set.Value = value
+	}
+	return []catalog.CatalogSet{set}
+}
+
+func multiline(kind string) bool {
+	return kind == FieldArea || kind == FieldCode || kind == FieldGroups || kind == FieldLines
+}
+
+// plainValue is a number where the text is one; a scalar may also be a truth value.
+func plainValue(kind, value string) any {
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
+		return n
+	}
+	if kind != FieldWhole {
+		if x, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && math.Abs(x) < 1e12 && value[0] != '0' || err == nil && strings.HasPrefix(value, "0.") {
+			return x
+		}
+	}
+	if kind == FieldScalar && (value == "true" || value == "false") {
+		return value == "true"
+	}
+	return value
+}
+
+// eachField walks the fields of a form with the section that each is in.
+func eachField(f *Form, do func(s *Section, x *Field)) {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		for _, x := range s.Fields {
+			do(s, x)
+		}
+		for _, r := range s.Rows {
+			for _, x := range r.Fields {
+				do(s, x)
+			}
+		}
+	}
+}
+
+// complain puts problems of the text beside the fields that they are about, and unfolds the parts that these are in.
+// Of several about a field, the one about a single value of it says most.
+func complain(f *Form, file string, problems []catalog.CatalogProblem) {
+	problems = slices.Clone(problems)
+	slices.SortStableFunc(problems, func(a, b catalog.CatalogProblem) int {
+		return strings.Count(b.Field, "[") - strings.Count(a.Field, "[")
+	})
+	for _, p := range problems {
+		if p.File != file && p.File != "" {
+			continue
+		}
+		var best *Field
+		var in *Section
+		long := -1
+		eachField(f, func(s *Section, x *Field) {
+			place := dotted(x.Path)
+			switch {
+			case p.Field != "" && (p.Field == place || strings.HasPrefix(p.Field, place+".") || strings.HasPrefix(p.Field, place+"[")):
+				if len(place) > long {
+					best, in, long = x, s, len(place)
+				}
+			case p.Field == "" && p.Line > 0 && p.Line == x.Line && long < 0:
+				best, in, long = x, s, 0
+			}
+		})
+		if best != nil && best.Complaint.Message == "" {
+			best.Complaint = page.Complaint{Message: strings.TrimPrefix(ProblemWords(p), p.Field+": "), Hint: p.Hint}
+			in.Open = true
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package catalog
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/catalog"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func catalogNote(in url.Values) string {
+	return strings.TrimSpace(strings.ReplaceAll(in.Get("note"), "\r\n", "\n"))
+}
+
+// showReview shows a change before it is made.
+func (p *Service) showReview(w http.ResponseWriter, r *http.Request, status int, v Review) {
+	p.Render(w, r, status, ReviewPage(p.CatalogFrame(r, v.Title), v))
+}
+
+// catalogRefused puts an answer into the page that it belongs to; any other error is given back.
+func catalogRefused(err error) (page.Complaint, error) {
+	e := app.AsError(err)
+	switch e.Code {
+	case app.EInvalid, app.EConflict, app.ETooLarge, app.EForbidden, app.ENotFound, app.EQuota:
+		if e.Reason == app.StepUpReason {
+			return page.Complaint{}, err
+		}
+		return page.Complaint{Message: e.Message, Hint: e.Hint}, nil
+	}
+	return page.Complaint{}, err
+}
+
+// Remove shows what would become of others, and removes.
+func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	k := catalogKey(r)
+	v := Review{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: ActPath(k, "remove"), Back: Path(k), Danger: true}
+	change := catalog.CatalogChange{Remove: []app.CatalogKey{k}}
+	s, err := p.Cataloging().CatalogSource(r.Context(), a, k)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if r.Method == http.MethodPost {
+		if err := site.Form(r); err != nil {
+			return err
+		}
+		v.Note, v.AsOf = catalogNote(r.PostForm), r.PostForm.Get("as_of")
+		change.Note, change.AsOf = v.Note, v.AsOf
+		v.Report, err = p.Cataloging().ApplyCatalog(r.Context(), a, change)
+		if err == nil && v.Report.Saved {
+			http.Redirect(w, r, "/admin/catalog/"+k.Kind, http.StatusSeeOther)
+			return nil
+		}
+		status = http.StatusUnprocessableEntity
+		if err != nil {
+			status = site.StatusOf(err)
+		}
+		if v.Problem, err = orNone(err); err != nil {
+			return err
+		}
+		change.AsOf, change.Note = "", "" // what is shown next is what is now
+	}
+	if v.Report, err = p.Cataloging().CheckCatalog(r.Context(), a, change); err != nil {
+		return err
+	}
+	v.AsOf = v.Report.Revision
+	if s.Replaces {
+		v.Save = "Use the installation's again"
+	}
+	v.Diff = NewDiff(s.Text, "")
+	p.showReview(w, r, status, v)
+	return nil
+}
+
+func orNone(err error) (page.Complaint, error) {
+	if err == nil {
+		return page.Complaint{}, nil
+	}
+	return catalogRefused(err)
+}
+
+// Revert shows what an older version would change, and saves it again.
+func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	k := catalogKey(r)
+	number, err := strconv.Atoi(chi.URLParam(r, "number"))
+	if err != nil {
+		return site.ErrNoSuchPage
+	}
+	all, err := p.Cataloging().CatalogHistory(r.Context(), a, k)
+	if err != nil {
+		return err
+	}
+	_, text, ok := versionTexts(all, 0, number)
+	if !ok || number == 0 {
+		return &app.Error{Code: app.ENotFound, Message: "There is no such version."}
+	}
+	v := Review{Key: k, Title: "Bring back version " + strconv.Itoa(number) + " of " + k.Name, Save: "Bring it back", Number: number,
+		Action: ActPath(k, "revert/"+strconv.Itoa(number)), Back: Path(k)}
+	status := http.StatusOK
+	if r.Method == http.MethodPost {
+		if err := site.Form(r); err != nil {
+			return err
+		}
+		v.Note = catalogNote(r.PostForm)
+		v.Report, err = p.Cataloging().RevertCatalog(r.Context(), a, k, number, v.Note)
+		if err == nil && v.Report.Saved {
+			http.Redirect(w, r, savedPath(k), http.StatusSeeOther)
+			return nil
+		}
+		unchanged := err == nil && v.Report.OK()
+		status = http.StatusUnprocessableEntity
+		if err != nil {
+			status = site.StatusOf(err)
+		}
+		if v.Problem, err = orNone(err); err != nil {
+			return err
+		}
+		if unchanged {
+			status, v.Problem = http.StatusOK, page.Complaint{Message: "Unchanged: version " + strconv.Itoa(number) + " says what is saved."}
+		}
+	}
+	change, gone := catalog.CatalogChange{Files: []catalog.CatalogFile{CatalogFile(k, text)}}, false
+	for _, x := range all {
+		gone = gone || x.Number == number && x.Gone
+	}
+	if gone {
+		change = catalog.CatalogChange{Remove: []app.CatalogKey{k}}
+		text, v.Danger = "", true
+	}
+	if v.Report, err = p.Cataloging().CheckCatalog(r.Context(), a, change); err != nil {
+		return err
+	}
+	now := ""
+	if s, err := p.Cataloging().CatalogSource(r.Context(), a, k); err == nil {
+		now = s.Text
+	}
+	v.Diff = p.catalogDiff(now, text)
+	p.showReview(w, r, status, v)
+	return nil
+}
+
+// CatalogFile is an entry as a file of a change.
+func CatalogFile(k app.CatalogKey, text string) catalog.CatalogFile {
+	name := k.Name
+	if name == "" {
+		name = "new"
+	}
+	return catalog.CatalogFile{Name: k.Kind + "/" + name + ".yaml", Text: text}
+}
+
+func savedPath(k app.CatalogKey) string {
+	to := Path(k)
+	if strings.Contains(to, "?") {
+		return to + "&saved"
+	}
+	return to + "?saved"
+}

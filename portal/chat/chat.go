@@ -1,0 +1,134 @@
+package chat
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/chat"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// slackKind is the kind of chat that these pages are about.
+const slackKind = "slack"
+
+// Chat is the chat itself, as far as installing goes.
+type Chat interface {
+	// Installs tells whether there is an app by which it can be installed.
+	Installs() bool
+	// InstallURL is where an admin of a workspace consents.
+	InstallURL(state string) string
+	// Exchange gets the tokens for what came back from there.
+	Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error)
+}
+
+func (p *Service) SlackShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showSlack(w, r, a, http.StatusOK, SlackForm{})
+}
+
+func (p *Service) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form SlackForm) error {
+	house, err := p.Chatting().ChatHouse(r.Context(), a, slackKind)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Slack")
+	p.Render(w, r, status, SlackPage(f, Slack{Now: p.Now(), House: house, Form: form, Tenant: a.Tenant, Has: p.Chat != nil, Installs: p.Chat != nil && p.Chat.Installs(),
+		Done: p.Sessions.PopString(r.Context(), site.KeyDone), May: a.May("SetApprovals")}))
+	return nil
+}
+
+// slackDone goes back to the page, with a word about what was done or with what was wrong beside the form.
+func (p *Service) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor, form SlackForm, done string, err error) error {
+	if err != nil {
+		e, answer := site.Known(err)
+		if e.Reason == app.StepUpReason || !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.EConflict, app.ENotFound, app.ETooLarge}, e.Code) {
+			return err
+		}
+		form.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.showSlack(w, r, a, answer.Status, form)
+	}
+	p.Sessions.Put(r.Context(), site.KeyDone, done)
+	http.Redirect(w, r, "/admin/slack", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) SlackEmail(on bool) site.MemberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		_, err := p.Chatting().ChangeWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"), on)
+		done := "Members are linked by links only."
+		if on {
+			done = "Full members are linked by their verified addresses."
+		}
+		return p.slackDone(w, r, a, SlackForm{}, done, err)
+	}
+}
+
+func (p *Service) SlackRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	err := p.Chatting().RemoveWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"))
+	return p.slackDone(w, r, a, SlackForm{}, "Muster has forgotten the workspace's tokens. Remove the app there, too.", err)
+}
+
+func (p *Service) SlackChannel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	in := SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
+	c, err := p.Chatting().UseChannel(r.Context(), a, chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
+	done := "The channel " + in.Channel + " speaks for " + in.Tenant + " now."
+	if err == nil && !c.Agreed() {
+		done = "Your side has agreed. An admin of the other side has to say the same."
+	}
+	return p.slackDone(w, r, a, in, done, err)
+}
+
+func (p *Service) SlackChannelReset(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	err := p.Chatting().ResetChannel(r.Context(), a, slackKind, r.PostForm.Get("team"), r.PostForm.Get("channel"))
+	return p.slackDone(w, r, a, SlackForm{}, "The channel speaks for its workspace's tenant again.", err)
+}
+
+func (p *Service) SlackApprovals(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	in := SlackForm{About: "approvals", Team: r.PostForm.Get("team"), Channel: strings.TrimSpace(r.PostForm.Get("channel"))}
+	done := "Requests are shown to their approvers in " + in.Channel + "."
+	if in.Channel == "" {
+		done = "Requests are shown in no channel any more."
+	}
+	err := p.Chatting().SetApprovals(r.Context(), a, chat.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
+	return p.slackDone(w, r, a, in, done, err)
+}
+
+// SlackInstall sends an admin to Slack, who comes back to slackInstalled. It changes nothing yet.
+func (p *Service) SlackInstall(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if p.Chat == nil || !p.Chat.Installs() {
+		return &app.Error{Code: app.EConflict, Message: "Muster cannot be installed into workspaces here.", Hint: "That takes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET; see docs/slack.md."}
+	}
+	state, err := p.Chatting().StartChatInstall(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, p.Chat.InstallURL(state), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) SlackInstalled(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if p.Chat == nil || !p.Chat.Installs() {
+		return site.ErrNoSuchPage
+	}
+	q := r.URL.Query()
+	if q.Get("error") != "" {
+		return p.slackDone(w, r, a, SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Slack did not install Muster: whoever was asked there has said no.", Hint: "Begin again, if that was not meant."})
+	}
+	got, err := p.Chatting().InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+		return p.Chat.Exchange(ctx, q.Get("code"))
+	})
+	return p.slackDone(w, r, a, SlackForm{About: "install"}, "Muster is installed in "+got.Name+".", err)
+}

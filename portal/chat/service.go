@@ -1,0 +1,13 @@
+package chat
+
+import "muster/portal/site"
+
+// Service serves the pages and REST operations of chats.
+type Service struct {
+	*site.Site
+
+	Chat Chat
+}
+
+// New returns the service on top of what all nouns share.
+func New(s *site.Site) *Service { return &Service{Site: s} }

@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/template"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// Access is the page of all ways into a cluster's machines.
+func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	c := Access{
+		View: v, Tabs: p.ClusterTabs(a, v, "access"), Format: template.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
+		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.URL,
+	}
+	if !slices.Contains(template.InventoryFormats, c.Format) {
+		c.Format = template.InventorySSH
+	}
+	status := http.StatusOK
+	i, err := template.NewInventory(v, template.InventoryFiles{Key: c.Key})
+	if e := app.AsError(err); err != nil && e.Field == "key" {
+		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
+		i, err = template.NewInventory(v, template.InventoryFiles{})
+	}
+	if err != nil {
+		return err
+	}
+	c.Inventory = i
+	if c.Text, _, _, err = i.File(c.Format); err != nil {
+		return err
+	}
+	f := p.ClusterFrame(r, "Access to "+v.Name)
+	p.Render(w, r, status, AccessPage(f, c))
+	return nil
+}
+
+// Inventory is an inventory as a file.
+func (p *Service) Inventory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	text, name, kind, err := site.InventoryFile(v, template.InventoryFormat(q.Get("format")), site.InventoryFiles(q))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	_, _ = w.Write([]byte(text))
+	return nil
+}
+
+type inventoryInput struct {
+	site.IDInput
+	Format string `query:"format" default:"json" enum:"ansible,ansible-yaml,ssh,known_hosts,hosts,json,env" doc:"In which form"`
+	Key    string `query:"key" maxLength:"255" doc:"Where the cluster's private key is kept; it is named in the file, never part of it"`
+	// KnownHosts is where the form known_hosts is written to.
+	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Where the format known_hosts is kept; the formats ssh and ansible name it, so that ssh can check the host keys"`
+}
+
+// InventoryForm describes the format json. newAPI puts the schema into the document.
+func InventoryForm(o *huma.Operation) {
+	o.Responses["200"].Content[site.MediaJSON].Schema = &huma.Schema{Ref: "#/components/schemas/Inventory"}
+}
+
+func (p *Service) APIInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
+	v, err := p.Muster.Cluster(ctx, site.Caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	text, _, kind, err := site.InventoryFile(v, template.InventoryFormat(in.Format), template.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humachi.Unwrap(hc)
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write([]byte(text))
+	}}, nil
+}

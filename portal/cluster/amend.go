@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// changePanel gives what can be asked of a cluster; nil for nothing.
+func (p *Service) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*ChangePanel, error) {
+	if p.Amending() == nil || v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
+		return nil, nil
+	}
+	c, err := p.Muster.Catalog(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	n := &ClusterForm{Catalog: c}
+	panel := NewChangePanel(v, c.Templates[v.Template], Addable(n, v, nil))
+	panel.Use = !a.MayIn("Amend", v.Cluster)
+	op := (*app.Operation)(nil)
+	if len(v.Operations) > 0 {
+		op = &v.Operations[0]
+	}
+	switch {
+	case v.Status == app.ClusterPending || op != nil && !op.Status.Ended():
+		panel.Busy = true
+		return panel, nil
+	case v.Status != app.ClusterActive && v.Status != app.ClusterFailed:
+		return nil, nil
+	}
+	if v.Size > site.SuggestSize || panel.Use {
+		return panel, nil
+	}
+	// Suggestions are worth a moment, and no error.
+	ctx, cancel := context.WithTimeout(ctx, site.SuggestTime)
+	defer cancel()
+	if u, err := p.Amending().PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
+		panel.Newer = page.Count(len(u.Changes), "change") + ", " + page.Count(u.Plan.Acts(), "step") + "."
+	}
+	if u, err := p.Amending().PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationRepair}); err == nil && !u.Nothing {
+		for _, n := range u.Nodes {
+			if n.Change == app.NodeReplaced {
+				panel.Sick = append(panel.Sick, n.Name)
+			}
+		}
+	}
+	return panel, nil
+}

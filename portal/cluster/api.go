@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/portal/policy"
+	"muster/portal/site"
+)
+
+type clusterListInput struct {
+	Deleted bool   `query:"deleted" doc:"Also those that are gone"`
+	Name    string `query:"name" maxLength:"128" doc:"Only this exact name"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 200"`
+
+	Owner    string            `query:"owner" maxLength:"255" doc:"Only those of this user; me is who asks"`
+	Status   app.ClusterStatus `query:"status" enum:"pending,active,asleep,failed,deleted" doc:"Only those of this status"`
+	Template string            `query:"template" maxLength:"255" doc:"Only those of this template"`
+	Provider string            `query:"provider" maxLength:"255" doc:"Only those at this provider"`
+	Text     string            `query:"q" maxLength:"100" doc:"Only those that have it in name, id, owner or template"`
+	Sort     app.ClusterSort   `query:"sort" enum:"name,lease,cost" doc:"By name, by the end of the lease, or by cost with the dearest first; the newest first where it is left out"`
+	After    string            `query:"after" maxLength:"128" doc:"Go on after this: what the page before gave as next"`
+}
+
+type ClusterKey struct {
+	User string `json:"user" doc:"Who to sign in as"`
+	Key  string `json:"private_key" doc:"OpenSSH PEM, for ssh -i"`
+}
+
+func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*site.Body[app.Preview], error) {
+	v, err := p.Muster.Preview(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[app.Preview]{Body: v}, nil
+}
+
+func (p *Service) APIExplain(ctx context.Context, in *policy.RequestInput) (*site.Body[app.Explanation], error) {
+	x, err := p.Muster.(site.Explainer).Explain(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[app.Explanation]{Body: x}, nil
+}
+
+func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.ClusterPage], error) {
+	f := app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit, Owner: in.Owner, Status: in.Status, Template: in.Template,
+		Provider: in.Provider, Text: in.Text, Sort: in.Sort, After: in.After}
+	if f.Owner == "me" {
+		f.Owner = site.Caller(ctx).Name()
+	}
+	cs, err := p.Muster.ClusterPage(ctx, site.Caller(ctx), f)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	cs.Clusters = site.OrEmpty(cs.Clusters)
+	return &site.Body[cluster.ClusterPage]{Body: cs}, nil
+}
+
+func (p *Service) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
+	return p.View(ctx)(p.Muster.Cluster(ctx, site.Caller(ctx), in.ID))
+}
+
+func (p *Service) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
+	return p.View(ctx)(p.Muster.DeleteCluster(ctx, site.Caller(ctx), in.ID))
+}
+
+func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
+	return p.View(ctx)(p.Muster.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
+}
+
+func (p *Service) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
+	user, pem, err := p.Muster.ClusterKey(ctx, site.Caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[ClusterKey]{Body: ClusterKey{User: user, Key: string(pem)}}, nil
+}
+
+// View answers with what a use case gave.
+func (p *Service) View(ctx context.Context) func(app.ClusterView, error) (*site.Body[app.ClusterView], error) {
+	return func(v app.ClusterView, err error) (*site.Body[app.ClusterView], error) {
+		if err != nil {
+			return nil, p.Fail(ctx, err)
+		}
+		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
+		return &site.Body[app.ClusterView]{Body: v}, nil
+	}
+}

@@ -1,0 +1,33 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/portal/site"
+)
+
+type certificateInput struct {
+	site.IDInput
+	Body struct {
+		PublicKey string `json:"public_key" maxLength:"16384" doc:"The line of a public key file: ed25519, ecdsa, or rsa of at least 2048 bits"`
+		TTL       string `json:"ttl,omitempty" maxLength:"32" doc:"For how long, as in 30m or 2h; at most 8h, and not beyond the lease. 1h where it is left out"`
+	}
+}
+
+func (p *Service) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[cluster.Certificate], error) {
+	var ttl time.Duration
+	if in.Body.TTL != "" {
+		var err error
+		if ttl, err = app.ParseLength(in.Body.TTL); err != nil || ttl <= 0 {
+			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "ttl", Message: "That is not a length of time.", Hint: "Write it like 30m or 2h."})
+		}
+	}
+	c, err := p.Muster.ClusterCertificate(ctx, site.Caller(ctx), in.ID, in.Body.PublicKey, ttl)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[cluster.Certificate]{Body: c}, nil
+}

@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/portal/site"
+)
+
+type stepListInput struct {
+	site.IDInput
+	Operation int64 `query:"operation" minimum:"0" doc:"Which operation; 0 means the latest"`
+}
+
+type StepList struct {
+	Steps []app.Step `json:"steps" nullable:"false"`
+}
+
+func (p *Service) APIStepList(ctx context.Context, in *stepListInput) (*site.Body[StepList], error) {
+	steps, err := p.Muster.Steps(ctx, site.Caller(ctx), in.ID, in.Operation)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[StepList]{Body: StepList{site.OrEmpty(steps)}}, nil
+}
+
+type logListInput struct {
+	site.IDInput
+	Operation int64  `query:"operation" minimum:"0" doc:"Only this operation; 0 means all"`
+	Node      string `query:"node" maxLength:"64" doc:"Only this node"`
+	Step      string `query:"step" maxLength:"256" doc:"Only this step"`
+	Stream    string `query:"stream" enum:"stdout,stderr,muster" doc:"Only what was said there; muster is what Muster itself said"`
+	Q         string `query:"q" maxLength:"200" doc:"Only lines that have this text, whatever its case"`
+	After     int64  `query:"after" minimum:"0" doc:"Only lines after this number"`
+	Before    int64  `query:"before" minimum:"0" doc:"Only lines before this number; 0 means all"`
+	Tail      bool   `query:"tail" doc:"The last lines instead of the first"`
+	Limit     int    `query:"limit" minimum:"0" maximum:"5000" doc:"At most so many; 0 means 500"`
+}
+
+type LogList struct {
+	Lines []app.LogLine `json:"lines" nullable:"false"`
+	Next  int64         `json:"next,omitempty" doc:"Where to go on, where there may be more: as after, or with tail as before; not there at the end"`
+}
+
+func (p *Service) APILogList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {
+	f := app.LogFilter{
+		Operation: in.Operation, Node: in.Node, Step: in.Step, Stream: app.Stream(in.Stream), Text: in.Q,
+		After: in.After, Before: in.Before, Tail: in.Tail, Limit: in.Limit,
+	}
+	var found cluster.LogPage
+	var err error
+	if p.Searching() != nil {
+		found, err = p.Searching().SearchLogs(ctx, site.Caller(ctx), in.ID, f)
+	} else if found.Lines, err = p.Muster.Logs(ctx, site.Caller(ctx), in.ID, f); f.Text != "" && err == nil {
+		err = app.Errorf(app.EInvalid, "This server cannot look for a text in logs.")
+	}
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[LogList]{Body: LogList{site.OrEmpty(found.Lines), found.Next}}, nil
+}

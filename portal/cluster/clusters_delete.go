@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"muster/app"
+	"muster/portal/site"
+)
+
+// ClustersDeleteAsk shows what would be gone with those clusters that were ticked in the list.
+func (p *Service) ClustersDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if !r.URL.Query().Has("id") {
+		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
+		return nil
+	}
+	d, err := p.chosen(r.Context(), a, r.URL.Query()["id"])
+	if err != nil {
+		return err
+	}
+	p.showClustersDelete(w, r, d)
+	return nil
+}
+
+// ClustersDelete deletes them, each by itself: what is in the way of one is not in the way of the others.
+func (p *Service) ClustersDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	d, err := p.chosen(r.Context(), a, r.PostForm["id"])
+	if err != nil {
+		return err
+	}
+	d.Done = true
+	all := d.Clusters
+	d.Clusters = nil
+	for _, c := range all {
+		if _, err := p.Muster.DeleteCluster(r.Context(), a, c.ID); err != nil {
+			e, _ := site.Known(err)
+			if e.Code == app.EInternal {
+				p.LogError(r, err, http.StatusInternalServerError)
+			}
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: e.Message})
+			continue
+		}
+		d.Clusters = append(d.Clusters, c)
+	}
+	p.showClustersDelete(w, r, d)
+	return nil
+}
+
+// chosen finds the clusters of those ids, and says of which why they are not deleted.
+func (p *Service) chosen(ctx context.Context, a app.Actor, ids []string) (DeleteMany, error) {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	d := DeleteMany{Now: p.Now()}
+	found, err := p.Muster.ClusterPage(ctx, a, app.ClusterFilter{IDs: ids, Deleted: true})
+	if err != nil {
+		return d, err
+	}
+	l := List{Actor: a}
+	for _, c := range found.Clusters {
+		switch {
+		case l.MayDelete(c):
+			d.Clusters = append(d.Clusters, c)
+		case c.Status == app.ClusterDeleted:
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "It is gone already."})
+		case !a.MayIn("DeleteCluster", c.Cluster):
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "It belongs to " + c.Owner + "; only its owner and admins may delete it."})
+		default:
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "It is being deleted already."})
+		}
+	}
+	return d, nil
+}
+
+func (p *Service) showClustersDelete(w http.ResponseWriter, r *http.Request, d DeleteMany) {
+	f := p.Frame(r, "Delete clusters")
+	f.At = "clusters"
+	p.Render(w, r, http.StatusOK, DeleteManyPage(f, d))
+}

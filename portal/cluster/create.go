@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"net/http"
+	"strconv"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/portal/site"
+)
+
+func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	held := catalog.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
+	c, err := p.Muster.Catalog(held, a)
+	if err != nil {
+		return err
+	}
+	n := NewClusterForm(c, r.PostForm, a.Groups)
+	again := func(status int, notice string) error {
+		n.View.Notice = notice
+		if n.View.Preview == nil {
+			if err := n.Preview(r.Context(), p.Muster, a); err != nil {
+				return err
+			}
+		}
+		p.showClusterNew(w, r, status, n)
+		return nil
+	}
+	if len(n.View.Errors) > 0 || n.View.Template == nil {
+		return again(http.StatusUnprocessableEntity, "")
+	}
+	if n.hash == "" {
+		// Nothing is made that nobody has seen.
+		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
+	}
+	answer, err := p.policy.Submit(held, a, n.request)
+	if err == nil {
+		to := "/requests/" + strconv.FormatInt(answer.Request.ID, 10)
+		if id := answer.Request.Cluster; id != "" && len(answer.Request.Decision.Changes) == 0 {
+			to = "/clusters/" + id
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return nil
+	}
+	if app.AsError(err).Reason == "plan_changed" {
+		if err := n.Preview(r.Context(), p.Muster, a); err != nil {
+			return err
+		}
+		// The reason is also that of a catalog that changed in between, which may leave the plan as it was.
+		if v := n.View.Preview; v != nil && v.PlanHash != n.hash {
+			return again(http.StatusConflict, "The plan is not the one that you saw: the form or the catalog has changed since. Nothing was made. This is how it looks now.")
+		}
+	}
+	status := site.StatusOf(err)
+	if err := n.refused(r.Context(), p.Muster, a, err); err != nil {
+		return err
+	}
+	return again(status, "")
+}

@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/portal/site"
+)
+
+// LeaseExtend moves the end of a lease as the form says.
+func (p *Service) LeaseExtend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	ask, err := leaseRequest(r)
+	if err != nil {
+		return err
+	}
+	o, err := p.Money().ExtendLease(r.Context(), a, chi.URLParam(r, "id"), ask)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/clusters/"+o.Cluster+"#lease", http.StatusSeeOther)
+	return nil
+}
+
+// leaseRequest reads what was pressed or filled in.
+func leaseRequest(r *http.Request) (ask app.LeaseRequest, err error) {
+	f := r.PostForm
+	ask.Reason = f.Get("reason")
+	switch {
+	case f.Get("forever") != "":
+		ask.Forever = true
+	case f.Get("by") != "":
+		ask.By, err = app.ParseLength(f.Get("by"))
+	default:
+		ask.Until, err = app.ParseMoment(f.Get("until"))
+	}
+	return ask, err
+}
+
+// LeaseExtendAsk is where the link of a warning leads: one sentence and one button. Looking at it changes nothing.
+func (p *Service) LeaseExtendAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	o, moved, err := p.Money().LeaseLink(r.Context(), a, chi.URLParam(r, "id"), q.Get("end"), q.Get("sig"))
+	if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Extend the lease of "+o.Name)
+	f.At = "clusters"
+	p.Render(w, r, http.StatusOK, LeaseExtendPage(f, LeaseBox{Now: p.Now(), Outlook: o, May: a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access})}, moved))
+	return nil
+}

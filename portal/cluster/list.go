@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// clustersOnPage is how many clusters a page lists, and exportBatch how many are read at once for a file.
+const (
+	clustersOnPage = 50
+	exportBatch    = 1000
+	mostExported   = 100_000
+)
+
+// clusterFilter reads a filter from the address of a list; "me" as owner is who asks.
+func clusterFilter(q url.Values, a app.Actor) app.ClusterFilter {
+	f := app.ClusterFilter{Deleted: q.Get("deleted") == "true", Owner: strings.TrimSpace(q.Get("owner")), Status: app.ClusterStatus(q.Get("status")),
+		Template: q.Get("template"), Provider: q.Get("provider"), Text: strings.TrimSpace(q.Get("q")), Sort: app.ClusterSort(q.Get("sort")),
+		After: q.Get("after"), Limit: clustersOnPage}
+	if f.Owner == "me" {
+		f.Owner = a.Name()
+	}
+	return f
+}
+
+func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if r.URL.Query().Get("format") == "csv" {
+		return p.clusterExport(w, r, a)
+	}
+	l, err := p.clusters(r.Context(), a, r.URL)
+	status := http.StatusOK
+	if e := app.AsError(err); err != nil && e.Code == app.EInvalid {
+		// What cannot be meant is said above a list of all.
+		status, l.Error = http.StatusUnprocessableEntity, page.Complaint{Message: e.Message, Hint: e.Hint}
+	} else if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Clusters")
+	f.At, f.Live = "clusters", true
+	l.New, l.Month = f.May("CreateCluster"), p.quota.MonthCost(r, a)
+	if c, err := p.Muster.Catalog(r.Context(), a); err == nil {
+		l.Offer(c)
+	}
+	if l.Moving() {
+		f.Refresh = 5
+	}
+	p.Render(w, r, status, ListPage(f, l))
+	return nil
+}
+
+// clusters reads a page of the list.
+func (p *Service) clusters(ctx context.Context, a app.Actor, at *url.URL) (List, error) {
+	q := at.Query()
+	l := List{Now: p.Now(), Actor: a, Query: q, Filter: clusterFilter(q, a)}
+	var err error
+	if l.Page, err = p.Muster.ClusterPage(ctx, a, l.Filter); err != nil {
+		return l, err
+	}
+	l.Counts, err = p.Muster.ClusterCounts(ctx, a, l.Filter)
+	return l, err
+}
+
+func (p *Service) ClustersLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	l, err := p.clusters(ctx, a, at)
+	if err != nil {
+		return nil, err
+	}
+	l.New = a.May("CreateCluster")
+	rows := make([]site.LiveRow, len(l.Page.Clusters))
+	for i, c := range l.Page.Clusters {
+		rows[i] = site.LiveRow{ID: RowID(c), HTML: Row(l, c)}
+	}
+	return []site.LiveOne{{ID: "summary", HTML: SummaryLine(l)}, {ID: "states", HTML: States(l)}, {ID: "list", Rows: rows},
+		{ID: "under", HTML: ListUnder(l)}}, nil
+}
+
+// clusterExport writes all that a filter lets through, for spreadsheets.
+func (p *Service) clusterExport(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	f := clusterFilter(r.URL.Query(), a)
+	f.Limit, f.After = exportBatch, ""
+	for n := 0; n < mostExported; n += exportBatch {
+		part, err := p.Muster.ClusterPage(r.Context(), a, f)
+		if err != nil && n == 0 {
+			return err
+		}
+		if err != nil { // what is out cannot be taken back; a file that breaks off is seen to be broken
+			p.LogError(r, err, http.StatusInternalServerError)
+			panic(http.ErrAbortHandler)
+		}
+		if n == 0 {
+			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+			w.Header().Set("Content-Disposition", `attachment; filename="clusters.csv"`)
+		}
+		if _, err := w.Write(cluster.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
+			return nil // whoever asked is gone, or has all
+		}
+		f.After = part.Next
+	}
+	return nil
+}

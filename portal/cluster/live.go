@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/portal/site"
+)
+
+// Live is the event stream of a cluster's page. It begins with how things are, as far as the page does not show that
+// already, so a reader that was away misses nothing; log lines go on after the number in Last-Event-ID, or in the query where the
+// page was just loaded. A cluster at rest keeps it open, so that a page learns of what somebody else asks for; only one that is gone
+// for good ends it by "end". Events: part (HTML of elements with ids, which take the place of those), steps (JSON), log (JSON), end.
+func (p *Service) Live(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	l := &live{p: p, a: a, id: chi.URLParam(r, "id")}
+	again := r.Header.Get("Last-Event-ID")
+	l.begin(r.URL.Query(), again)
+
+	free, err := p.Streams.Take(a)
+	if err != nil {
+		return err
+	}
+	defer free()
+	// Watching begins before the first look, so that nothing falls between the two.
+	changed, stop := p.Rooms.Enter(l.id, func() (<-chan struct{}, func()) { return p.Muster.Watch(a, app.ClusterTopic(l.id)) })
+	defer stop()
+	c, err := l.read(r.Context())
+	if err != nil {
+		return err
+	}
+	out, err := site.OpenStream(w, p.Meter)
+	if err != nil {
+		return nil // the reader is gone; there is nobody to tell
+	}
+	out.Add(strconv.FormatInt(l.after, 10), "open", []byte("open"))
+	rest, err := l.send(r.Context(), out, c)
+	if err == nil {
+		err = l.run(r.Context(), out, rest, changed)
+	}
+	if err != nil {
+		p.Log.DebugContext(r.Context(), "live page ended", "error", err, "cluster", l.id)
+	}
+	return nil
+}
+
+// rest is whether something will happen by itself.
+type rest int
+
+const (
+	moving  rest = iota
+	resting      // nothing happens until somebody asks for something
+	over         // nothing will ever happen again
+)
+
+func (l *live) restOf(c Show) rest {
+	switch {
+	case l.view == "operation" && c.Pinned != nil && c.Pinned.Status.Ended():
+		return over
+	case c.Running():
+		return moving
+	case c.View.Status == app.ClusterDeleted:
+		return over
+	}
+	return resting
+}
+
+// run sends updates until the cluster is gone, the reader leaves, or the portal closes. It keeps nothing of what was read
+// between two looks, since there may be hundreds of pages that wait all night.
+func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed <-chan struct{}) error {
+	look, ping := time.NewTimer(lookEvery(now)), time.NewTicker(site.StreamPing)
+	defer look.Stop()
+	defer ping.Stop()
+	var cost time.Duration
+	for now != over {
+		// What costs us much is done less often.
+		if err := l.pause(ctx, site.StreamGap+2*cost); err != nil {
+			return err
+		}
+		ticked := false
+		for waiting := true; waiting; {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-l.p.Closing:
+				return http.ErrServerClosed
+			case <-ping.C:
+				out.Ping()
+				if err := out.Flush(); err != nil {
+					return err
+				}
+			case <-look.C:
+				waiting, ticked = false, true
+			case <-changed:
+				waiting = false
+			}
+		}
+		begun := time.Now()
+		was := now
+		var err error
+		if now, err = l.look(ctx, out); err != nil {
+			return err
+		}
+		if cost = 0; l.mine {
+			cost = time.Since(begun)
+		}
+		if ticked || now != was {
+			look.Reset(lookEvery(now))
+		}
+	}
+	out.Add("", "end", []byte("end"))
+	return out.Flush()
+}
+
+// lookEvery is after how long is looked without being woken, as words about times go stale. It is never the same: hundreds of pages that were
+// opened at once, as after a restart, would look at once again and again, and what happens meanwhile would come late.
+func lookEvery(now rest) time.Duration {
+	d := site.StreamRest
+	if now == moving {
+		d = site.StreamMove
+	}
+	return d - rand.N(d/2)
+}
+
+// pause waits for a time.
+func (l *live) pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.p.Closing:
+		return http.ErrServerClosed
+	case <-t.C:
+		return nil
+	}
+}
+
+// look reads how things are and sends what is new.
+func (l *live) look(ctx context.Context, out *site.Stream) (rest, error) {
+	c, err := l.read(ctx)
+	if err != nil {
+		return resting, err
+	}
+	return l.send(ctx, out, c)
+}
+
+// read gives what the page shows. A page of logs needs no more than whether something happens.
+func (l *live) read(ctx context.Context) (c Show, err error) {
+	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
+	defer cancel()
+	l.mine = true
+	switch l.view {
+	case "operation":
+		return l.p.ReadOperation(ctx, l.a, l.id, l.operation, l.drawn)
+	case "logs":
+		c = Show{Now: l.p.Now(), Actor: l.a}
+		c.View, err = l.p.Muster.Cluster(ctx, l.a, l.id)
+		return c, err
+	}
+	k, mine, err := l.shareLook(ctx)
+	if err != nil {
+		return c, err
+	}
+	l.shared, l.mine = k, mine
+	return k.c, nil
+}

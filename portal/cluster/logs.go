@@ -1,0 +1,177 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// LogSearching is a power that a Muster may have: to look through logs. A portal without it has no page of logs.
+type LogSearching interface {
+	// SearchLogs gives lines that have a text, whatever its case, and says where to go on.
+	SearchLogs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) (appcluster.LogPage, error)
+}
+
+// Searching gives the power; nil where there is none.
+func (p *Service) Searching() LogSearching {
+	s, _ := p.Muster.(LogSearching)
+	return s
+}
+
+// How many lines the page of logs shows, and how many stand before and after the one that a link is to.
+const (
+	LogLines   = 300
+	logContext = 100
+)
+
+// logQuery reads what a log is narrowed to.
+func logQuery(q url.Values) (LogQuery, app.LogFilter, error) {
+	l := LogQuery{Node: q.Get("node"), Step: q.Get("step"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q"))}
+	if s := q.Get("operation"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 0 {
+			return l, app.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "operation", Message: fmt.Sprintf("%q is not the number of an operation.", s)}
+		}
+		l.Operation = n
+	}
+	switch app.Stream(l.Stream) {
+	case "", app.StreamOut, app.StreamErr, app.StreamSystem:
+	default:
+		return l, app.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "stream", Message: fmt.Sprintf("There is no stream %q.", l.Stream),
+			Hint: "One of " + string(app.StreamOut) + ", " + string(app.StreamErr) + ", " + string(app.StreamSystem) + "."}
+	}
+	return l, app.LogFilter{Operation: l.Operation, Node: l.Node, Step: l.Step, Stream: app.Stream(l.Stream), Text: l.Text}, nil
+}
+
+// lineNumber reads the number of a line from an address; 0 where there is none.
+func lineNumber(q url.Values, name string) (int64, error) {
+	s := q.Get(name)
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return 0, &app.Error{Code: app.EInvalid, Field: name, Message: fmt.Sprintf("%q is not the number of a line.", s)}
+	}
+	return n, nil
+}
+
+// Logs is the page of a cluster's log: its end, a page before or after a line, or what stands around one.
+func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	c := Logs{Now: p.Now(), View: v, Tabs: p.ClusterTabs(a, v, "logs")}
+	status := http.StatusOK
+	var f app.LogFilter
+	if c.Query, f, err = logQuery(q); err == nil {
+		err = p.readLogs(r.Context(), a, &c, f, q)
+	}
+	if e := app.AsError(err); err != nil && (e.Code != app.EInvalid || e.Field == "") {
+		return err
+	} else if err != nil {
+		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
+	}
+	frame := p.ClusterFrame(r, "Log of "+v.Name)
+	p.Render(w, r, status, LogsPage(frame, c))
+	return nil
+}
+
+func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f app.LogFilter, q url.Values) error {
+	var before, after int64
+	var err error
+	for name, to := range map[string]*int64{"line": &c.Line, "before": &before, "after": &after} {
+		if *to, err = lineNumber(q, name); err != nil {
+			return err
+		}
+	}
+	search := func(f app.LogFilter) (appcluster.LogPage, error) {
+		return p.Searching().SearchLogs(ctx, a, c.View.ID, f)
+	}
+	switch {
+	case c.Line > 0: // what stands around it, whatever it says
+		f.Text, c.Query.Text = "", ""
+		back := f
+		back.Tail, back.Before, back.Limit = true, c.Line+1, logContext
+		earlier, err := search(back)
+		if err != nil {
+			return err
+		}
+		f.After, f.Limit = c.Line, logContext
+		later, err := search(f)
+		if err != nil {
+			return err
+		}
+		c.Lines, c.Earlier, c.Later = append(earlier.Lines, later.Lines...), earlier.Next, later.Next
+		c.Missing = len(earlier.Lines) == 0 || earlier.Lines[len(earlier.Lines)-1].Seq != c.Line
+		return nil
+	case after > 0:
+		f.After, f.Limit = after, LogLines
+		found, err := search(f)
+		c.Lines, c.Later, c.Earlier = found.Lines, found.Next, after+1
+		c.Live = found.Next == 0
+		return err
+	}
+	f.Tail, f.Before, f.Limit = true, before, LogLines
+	found, err := search(f)
+	c.Lines, c.Earlier, c.Live = found.Lines, found.Next, before == 0
+	if before > 0 && len(found.Lines) > 0 {
+		c.Later = found.Lines[len(found.Lines)-1].Seq
+	} else if before > 0 {
+		c.Later = before - 1
+	}
+	return err
+}
+
+// LogDownload sends a log as text, as it is read.
+func (p *Service) LogDownload(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	_, f, err := logQuery(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	f.Limit = 5000
+	first, err := p.Searching().SearchLogs(r.Context(), a, v.ID, f)
+	if err != nil {
+		return err
+	}
+	name := "muster-" + safeName(v.ID)
+	if f.Operation != 0 {
+		name += "-" + strconv.FormatInt(f.Operation, 10)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.log"`)
+	rc, out := http.NewResponseController(w), bufio.NewWriterSize(w, 32<<10)
+	for found := first; ; {
+		_ = rc.SetWriteDeadline(time.Now().Add(site.StreamWrite))
+		for _, l := range found.Lines {
+			fmt.Fprintf(out, "%s %s %s | %s\n", l.At.UTC().Format(time.RFC3339), l.Step, l.Stream, l.Text)
+		}
+		if err := out.Flush(); err != nil || found.Next == 0 || r.Context().Err() != nil {
+			return nil // the reader is gone, or has all
+		}
+		f.After = found.Next
+		if found, err = p.Searching().SearchLogs(r.Context(), a, v.ID, f); err != nil {
+			p.Log.WarnContext(r.Context(), "log download", "error", err, "cluster", v.ID)
+			fmt.Fprintln(out, "The log could not be read to its end. Please try again.")
+			_ = out.Flush()
+			return nil
+		}
+	}
+}

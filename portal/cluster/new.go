@@ -1,0 +1,469 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"muster/app"
+	appcatalog "muster/app/catalog"
+	"muster/portal/page"
+	planpage "muster/portal/plan"
+	"muster/portal/site"
+	templatepage "muster/portal/template"
+)
+
+func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	ctx := appcatalog.HoldCatalog(r.Context())
+	c, err := p.Muster.Catalog(ctx, a)
+	if err != nil {
+		return err
+	}
+	n := NewClusterForm(c, r.URL.Query(), a.Groups)
+	// The form begins with the smallest size of a template, or what a link carries, so there is something to show.
+	if err := n.Preview(ctx, p.Muster, a); err != nil {
+		return err
+	}
+	p.showClusterNew(w, r, http.StatusOK, n)
+	return nil
+}
+
+func (p *Service) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	ctx := appcatalog.HoldCatalog(r.Context())
+	c, err := p.Muster.Catalog(ctx, a)
+	if err != nil {
+		return err
+	}
+	n := NewClusterForm(c, r.PostForm, a.Groups)
+	if err := n.Preview(ctx, p.Muster, a); err != nil {
+		return err
+	}
+	if r.Header.Get("HX-Request") != "" {
+		p.weighQuota(r, a, n)
+		n.View.Link = n.share()
+		p.Render(w, r, http.StatusOK, CreatePart(n.View, n.changed))
+		return nil
+	}
+	status := http.StatusOK
+	if len(n.View.Errors) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	p.showClusterNew(w, r, status, n)
+	return nil
+}
+
+func (p *Service) showClusterNew(w http.ResponseWriter, r *http.Request, status int, n *ClusterForm) {
+	f := p.Frame(r, "New cluster")
+	f.At, f.Htmx, f.Styles, f.Scripts = "new", true, []string{"user.css", "plan.css"}, []string{"new.js"}
+	if f.Actor != nil {
+		p.weighQuota(r, *f.Actor, n)
+	}
+	n.View.Link = n.share()
+	if status >= http.StatusBadRequest {
+		n.View.Summary = n.summary()
+	}
+	p.Render(w, r, status, CreatePage(f, n.View))
+}
+
+// ClusterForm is the form for a new cluster while it is worked on.
+type ClusterForm struct {
+	Catalog *app.Catalog
+	groups  []string // of the one who asks
+	View    Create
+	request app.ClusterRequest
+	hash    string // of the plan that was previewed, "" when there was no preview
+	changed bool   // the template is another one than the options were made for
+}
+
+// NewClusterForm reads what was typed, and what may be chosen. Nothing that was typed is lost, even where it is wrong;
+// only the options of another template than the chosen one begin anew.
+func NewClusterForm(c *app.Catalog, in url.Values, groups []string) *ClusterForm {
+	n := &ClusterForm{Catalog: c, groups: groups, hash: in.Get("plan_hash")}
+	v := &n.View
+	v.Errors = map[string]page.Complaint{}
+	v.Templates = c.Offered()
+	v.Template = c.Templates[in.Get("template")]
+	if v.Template == nil && len(v.Templates) > 0 {
+		if in.Get("template") != "" {
+			n.complain("template", page.Complaint{Message: "There is no template " + strconv.Quote(in.Get("template")) + ".", Hint: "Choose one of these."})
+		}
+		v.Template = v.Templates[0]
+	}
+	v.Name = strings.TrimSpace(in.Get("name"))
+	v.Size = strings.TrimSpace(in.Get("size"))
+	if v.Template == nil {
+		return n
+	}
+	if !in.Has("size") || n.follows(in.Get("options_of")) {
+		v.Size = leastSize(v.Template)
+	}
+	n.options(in)
+	n.read()
+	return n
+}
+
+// follows tells whether the size becomes the least of the template that was just chosen: where it was that of the template before, or the
+// new one doesn't allow it. What was typed and is allowed stays.
+func (n *ClusterForm) follows(before string) bool {
+	t := n.View.Template
+	if before == "" || before == t.Name {
+		return false
+	}
+	was := n.Catalog.Templates[before]
+	size, err := strconv.Atoi(n.View.Size)
+	return err != nil || was != nil && n.View.Size == leastSize(was) || !t.Constraints.Size.Allows(size)
+}
+
+// leastSize is what the field of the size begins with: "" where a parameter sets it.
+func leastSize(t *app.Template) string {
+	if parameterSets(t, "size") {
+		return ""
+	}
+	return strconv.Itoa(t.Constraints.Size.Least())
+}
+
+// options fills in what may be chosen for the template.
+func (n *ClusterForm) options(in url.Values) {
+	v, t := &n.View, n.View.Template
+	of := in.Get("options_of")
+	n.changed = of != "" && of != t.Name
+	typed := of == t.Name
+	said := of == "" && in.Get("template") == t.Name // a link, which says only what it wants
+	if typed || said {
+		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
+		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))
+		v.Visibility, v.Group = in.Get("visibility"), in.Get("group")
+		v.Services = slices.DeleteFunc(slices.Clone(in["services"]), func(s string) bool { return s == "" })
+	}
+	if !typed && !(said && in.Has("services")) {
+		v.Services = slices.Clone(t.Defaults.Services)
+	}
+	for _, s := range Allowed(n.Catalog.Services, t.Compatibility.Services, t.Defaults.Services) {
+		v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: n.Title("service", s), Help: n.Description(s)})
+	}
+	for _, s := range v.Services[:min(len(v.Services), mostLinked)] {
+		if !slices.ContainsFunc(v.AllServices, func(c page.Choice) bool { return c.Value == s }) {
+			v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: s + notOffered})
+		}
+	}
+	v.Providers = n.Choices("provider", site.Names(n.Catalog.Providers), t.Defaults.Provider, v.Provider)
+	v.Hardwares = n.Choices("hardware", Allowed(n.Catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
+	v.Images = n.Choices("image", Allowed(n.Catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
+	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.Survivors)
+	v.Leases = leases(t.Lease, v.Lease)
+	v.Visibilities, v.Groups = VisibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
+	n.parameters(in, typed, said)
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !SameNames(v.Services, t.Defaults.Services))
+}
+
+// Choices makes the options of a select; the first one leaves the choice to the template.
+func (n *ClusterForm) Choices(kind string, names []string, standard, chosen string) []page.Choice {
+	first := page.Choice{Label: "any that fits", Chosen: chosen == ""}
+	if standard != "" {
+		first.Label = n.Title(kind, standard) + " (default)"
+	}
+	out := []page.Choice{first}
+	for _, name := range names {
+		if name != standard || name == chosen {
+			out = append(out, page.Choice{Value: name, Label: n.Title(kind, name), Chosen: name == chosen})
+		}
+	}
+	return withChosen(out, chosen)
+}
+
+// mostLinked bounds what a link may name beside what is offered.
+const mostLinked = 200
+
+const notOffered = " (not offered)"
+
+// withChosen adds what was chosen where it is not among the options, so that it is not lost: what is wrong with it is said beside it.
+func withChosen(out []page.Choice, chosen string) []page.Choice {
+	if chosen == "" || slices.ContainsFunc(out, func(c page.Choice) bool { return c.Value == chosen }) {
+		return out
+	}
+	return append(out, page.Choice{Value: chosen, Label: chosen + notOffered, Chosen: true})
+}
+
+// preferences offers what makes one layout better than another.
+func preferences(chosen string, standard app.Preference) []page.Choice {
+	out := []page.Choice{
+		{Value: string(app.PreferPacked), Label: "packed"},
+		{Value: string(app.PreferCheapest), Label: "cheapest"},
+		{Value: string(app.PreferSpread), Label: "spread out"},
+	}
+	if standard == "" {
+		standard = app.PreferPacked
+	}
+	for i := range out {
+		if out[i].Value == string(standard) { // what nobody chose stays open to the template
+			out[i].Value, out[i].Label = "", out[i].Label+" (default)"
+		}
+	}
+	if chosen == string(standard) {
+		chosen = ""
+	}
+	for i := range out {
+		out[i].Chosen = out[i].Value == chosen
+	}
+	return withChosen(out, chosen)
+}
+
+// FailureChoices offers what happens by itself when an operation does not go well. Where it makes machines, it can be gone on with those
+// that come; survivors is what the template says of that.
+func FailureChoices(chosen string, makes bool, survivors *app.Survivors) []page.Choice {
+	standard := page.Choice{Label: "leave it as it is (default)"}
+	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "roll it back"}}
+	if makes {
+		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "go on with the machines that come"},
+			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "go on with them, or roll it back"})
+		if survivors != nil {
+			out[0].Label = "go on with the machines that come (default)"
+			out[2] = page.Choice{Value: string(app.FailureStay), Label: "leave it as it is"}
+		}
+	}
+	for i := range out {
+		out[i].Chosen = out[i].Value == chosen
+	}
+	return withChosen(out, chosen)
+}
+
+// groupChoices are the groups that can own a cluster; nil where there is none to choose.
+func groupChoices(groups []string, chosen string) []page.Choice {
+	if len(groups) == 0 && chosen == "" {
+		return nil
+	}
+	out := []page.Choice{{Label: "no group (default)"}}
+	for _, g := range groups {
+		out = append(out, page.Choice{Value: g, Label: g, Chosen: g == chosen})
+	}
+	return withChosen(out, chosen)
+}
+
+// ChoosesFailure tells whether there is such a choice.
+func ChoosesFailure(chosen string) bool {
+	return chosen == "" || slices.Contains(app.FailureChoices(), app.FailureChoice(chosen))
+}
+
+// leases offers lengths that people use and that the template allows.
+func leases(l app.Lease, chosen string) []page.Choice {
+	out := []page.Choice{{Label: page.Lease(l.Initial) + " (default)", Chosen: chosen == ""}}
+	for _, d := range l.Lengths() {
+		out = append(out, page.Choice{Value: d.String(), Label: page.Lease(d), Chosen: chosen == d.String()})
+	}
+	if d, err := time.ParseDuration(chosen); err == nil && d > 0 && !slices.ContainsFunc(out, func(c page.Choice) bool { return c.Chosen }) {
+		return append(out, page.Choice{Value: chosen, Label: page.Lease(d), Chosen: true})
+	}
+	return withChosen(out, chosen)
+}
+
+// read makes the request, and complains about what cannot be part of one.
+func (n *ClusterForm) read() {
+	v, t := &n.View, n.View.Template
+	n.request = app.ClusterRequest{Name: v.Name, PlanHash: n.hash}
+	n.request.Template = t.Name
+	n.request.Visibility, n.request.Group = app.Visibility(v.Visibility), v.Group
+	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image
+	switch n.request.Prefer = app.Preference(v.Prefer); n.request.Prefer {
+	case "", app.PreferPacked, app.PreferCheapest, app.PreferSpread:
+	default:
+		n.complain("prefer", page.Complaint{Message: "There is no such preference.", Hint: "Choose one from the list."})
+	}
+	n.request.OnFailure, n.request.AtLeast = app.FailureChoice(v.OnFailure), app.NodeShare(v.AtLeast)
+	if !ChoosesFailure(v.OnFailure) {
+		n.complain("on_failure", page.Complaint{Message: "There is no such choice.", Hint: "Choose one from the list."})
+	} else if err := n.request.Survival.Check(n.request.OnFailure); err != nil {
+		e := app.AsError(err)
+		n.complain("at_least", page.Complaint{Message: e.Message, Hint: e.Hint})
+	}
+	if v.Name != "" { // said while it is typed; that there is none, once it is asked for
+		if err := app.CheckClusterName(v.Name); err != nil {
+			e := app.AsError(err)
+			n.complain("name", page.Complaint{Message: e.Message, Hint: e.Hint})
+		}
+	}
+	size, err := strconv.Atoi(v.Size)
+	switch {
+	case v.Size == "" && parameterSets(t, "size"):
+	case v.Size == "":
+		n.complain("size", page.Complaint{Message: "How many nodes?", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
+	case err != nil || size < 1:
+		n.complain("size", page.Complaint{Message: "The number of nodes must be a whole number from 1 on.", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
+	}
+	n.request.Size = size
+	n.readParameters()
+	switch {
+	case len(v.Services) == 0 && len(t.Defaults.Services) > 0:
+		n.complain("services", page.Complaint{Message: "A cluster needs at least one service.", Hint: "Tick what shall run on it."})
+	case !SameNames(v.Services, t.Defaults.Services):
+		n.request.Services = v.Services
+	}
+	if v.Lease != "" {
+		d, err := time.ParseDuration(v.Lease)
+		if err != nil || d < 0 {
+			n.complain("lease", page.Complaint{Message: "That is not a length of time.", Hint: "Choose one from the list."})
+		} else {
+			n.request.Lease = &d
+		}
+	}
+}
+
+// complain notes what is wrong with a field. The first complaint stands; options that are folded away are unfolded.
+func (n *ClusterForm) complain(field string, c page.Complaint) {
+	if _, ok := n.View.Errors[field]; ok {
+		return
+	}
+	n.View.Errors[field] = c
+	switch field {
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group":
+		n.View.Open = true
+	}
+}
+
+// Preview asks what a create would do. Refusals become complaints beside the fields; any other error is given back.
+func (n *ClusterForm) Preview(ctx context.Context, m site.Clusters, a app.Actor) error {
+	if n.View.Template == nil {
+		return nil
+	}
+	for field := range n.View.Errors {
+		// A layout does not depend on a name, so a wrong name does not hide it.
+		if field != "name" && field != "" {
+			return nil
+		}
+	}
+	r := n.request
+	r.PlanHash = "" // a preview finds the hash; it does not keep to one
+	v, err := m.Preview(ctx, a, r)
+	if err != nil {
+		return n.refused(ctx, m, a, err)
+	}
+	n.View.Preview = planpage.NewPreview(v, n.Title)
+	if v.Cheaper != nil {
+		r.Prefer = v.Cheaper.Prefer
+		n.View.Preview.Cheapest = planpage.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.LayoutRequest)}
+	}
+	return nil
+}
+
+// refused turns an answer about the request into a complaint beside the field that it is about.
+func (n *ClusterForm) refused(ctx context.Context, m site.Clusters, a app.Actor, err error) error {
+	e := app.AsError(err)
+	switch e.Code {
+	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
+		n.complain(fieldOf(e), page.Complaint{Message: e.Message, Hint: e.Hint})
+		if e.Code == app.ENoLayout || site.Reasons[e.Reason] != "" {
+			n.explain(ctx, m, a)
+		}
+		return nil
+	}
+	return err
+}
+
+// explain adds why there is no layout, with links to what would work. Where that cannot be said, the complaint stands
+// for itself.
+func (n *ClusterForm) explain(ctx context.Context, m site.Clusters, a app.Actor) {
+	x, ok := m.(site.Explainer)
+	if !ok {
+		return
+	}
+	why, err := x.Explain(ctx, a, n.request)
+	if err != nil {
+		return
+	}
+	out := &planpage.Explanation{Minimal: why.Minimal}
+	for _, p := range why.Problems {
+		out.Problems = append(out.Problems, page.Complaint{Message: p.Message, Hint: p.Hint})
+	}
+	for _, c := range why.Conflict {
+		out.Conflict = append(out.Conflict, page.Complaint{Message: c.Text, Hint: c.Origin})
+	}
+	for _, f := range why.Fixes {
+		out.Fixes = append(out.Fixes, planpage.Fix{Text: f.Text, Link: n.link(f.Request)})
+	}
+	if len(out.Problems)+len(out.Conflict)+len(out.Fixes) > 0 {
+		n.View.Explanation = out
+	}
+}
+
+// link leads to this form filled in with another request, "" for none; what does not belong to a layout stays.
+func (n *ClusterForm) link(r *app.LayoutRequest) string {
+	t := (*app.Template)(nil)
+	if r != nil {
+		t = n.Catalog.Templates[r.Template]
+	}
+	if t == nil {
+		return ""
+	}
+	in := url.Values{"template": {t.Name}, "options_of": {t.Name}, "size": {strconv.Itoa(r.Size)}, "services": r.Services}
+	if len(r.Services) == 0 {
+		in["services"] = t.Defaults.Services
+	}
+	for _, f := range n.View.Parameters {
+		if f.Value != "" {
+			in.Set(f.Field(), f.Value)
+		}
+	}
+	for key, value := range map[string]string{
+		"name": n.View.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.View.Lease,
+		"on_failure": n.View.OnFailure, "at_least": n.View.AtLeast, "visibility": n.View.Visibility, "group": n.View.Group,
+	} {
+		if value != "" {
+			in.Set(key, value)
+		}
+	}
+	return "/clusters/new?" + in.Encode()
+}
+
+// fields are the fields of the form that can carry a complaint.
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group"}
+
+func fieldOf(e *app.Error) string {
+	// An error may name a place inside a field, such as services[2].
+	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
+		return templatepage.ParameterField{Parameter: app.Parameter{Name: name}}.Field()
+	}
+	field, _, _ := strings.Cut(e.Field, "[")
+	field, _, _ = strings.Cut(field, ".")
+	if slices.Contains(fields, field) {
+		return field
+	}
+	return site.Reasons[e.Reason]
+}
+
+func (n *ClusterForm) Title(kind, name string) string { return site.TitlesOf(n.Catalog)(kind, name) }
+
+func (n *ClusterForm) Description(service string) string {
+	if e := n.Catalog.Services[service]; e != nil {
+		return e.Description
+	}
+	return ""
+}
+
+// Allowed lists the entries that a template allows: those of its list, or all where the list is empty. Extra names
+// are added where they are missing.
+func Allowed[V any](all map[string]V, list, extra []string) []string {
+	out := slices.Clone(list)
+	if len(out) == 0 {
+		out = site.Names(all)
+	}
+	for _, e := range extra {
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func SameNames(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}

@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"muster/app"
+	"muster/portal/page"
+	planpage "muster/portal/plan"
+)
+
+// share is the address of the form as it is filled in, for somebody else to open. What is as the template has it is left out, and
+// what is secret.
+func (n *ClusterForm) share() string {
+	v, t := &n.View, n.View.Template
+	if t == nil {
+		return ""
+	}
+	q := url.Values{"template": {t.Name}}
+	for key, value := range map[string]string{
+		"name": v.Name, "size": v.Size, "provider": v.Provider, "hardware": v.Hardware, "image": v.Image, "prefer": v.Prefer, "lease": v.Lease,
+		"on_failure": v.OnFailure, "at_least": v.AtLeast, "visibility": v.Visibility, "group": v.Group,
+	} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if !SameNames(v.Services, t.Defaults.Services) {
+		q["services"] = v.Services
+		if len(v.Services) == 0 {
+			q["services"] = []string{""}
+		}
+	}
+	for _, f := range v.Parameters {
+		if !f.Secret && f.Typed() {
+			q.Set(f.Field(), f.Shared())
+		}
+	}
+	return "/clusters/new?" + q.Encode()
+}
+
+// summary lists what is to be put right, in the order of the form, for those who have sent it.
+func (n *ClusterForm) summary() (list []FieldError) {
+	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
+		"image": "Image", "prefer": "Prefer", "lease": "Lease", "on_failure": "If it fails", "at_least": "Go on with at least", "visibility": "Who can see it", "group": "Owned together with"}
+	order := slices.Clone(fields[:3])
+	for _, f := range n.View.Parameters {
+		order = append(order, f.Field())
+		titles[f.Field()] = f.Title()
+	}
+	for _, field := range append(order, fields[3:]...) {
+		if c, is := n.View.Errors[field]; is {
+			list = append(list, FieldError{Field: field, Title: titles[field], Message: c.Message})
+		}
+	}
+	return list
+}
+
+// weighQuota says what is left for the actor, and what the cluster would take of it.
+func (p *Service) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
+	n.View.Left = p.quota.Left(r, a)
+	v := n.View.Preview
+	if v == nil || len(n.View.Left) == 0 {
+		return
+	}
+	n.View.Adds = app.Amounts{Clusters: 1, Nodes: float64(v.Layout.Size()), PerHour: v.Layout.CostPerHour}
+	for _, g := range v.Layout.Groups {
+		if h := n.Catalog.Hardware[g.Hardware]; h != nil {
+			n.View.Adds.CPU += h.Providers[v.Layout.Provider].CPU * float64(g.Count)
+		}
+	}
+	taken := app.Reservation{CostPerHour: v.Layout.CostPerHour}
+	if v.Lease > 0 {
+		taken.Until = p.Now().Add(v.Lease)
+	}
+	n.View.Adds.PerMonth = taken.Commits(p.Now())
+	n.View.Fit = n.fits(v.Layout.Size())
+}
+
+// fits leads to the form with as many nodes as the quota leaves room for, where these are too many; what each costs is taken to be
+// the same. The page that it leads to says how it really is.
+func (n *ClusterForm) fits(size int) *planpage.Fix {
+	most := float64(size)
+	for _, l := range n.View.Left {
+		if add := n.View.Adds.Of(l.Measure); add > l.Left*(1+1e-9)+1e-9 {
+			most = min(most, float64(size)*l.Left/add)
+		}
+	}
+	fit := int(most)
+	if t := n.View.Template; fit == size || !t.Constraints.Size.Allows(fit) {
+		return nil
+	}
+	smaller := *n
+	smaller.View.Size = strconv.Itoa(fit)
+	return &planpage.Fix{Text: page.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
+}

@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/portal/page"
+	templatepage "muster/portal/template"
+)
+
+// parameters makes the fields of the template's parameters: with what was typed, or else with the template's own values.
+// A link (said) may set some of them; what it sets and there is not, is complained about.
+func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
+	if said {
+		for key := range in {
+			name, is := strings.CutPrefix(key, "set-")
+			if is && !slices.ContainsFunc(n.View.Template.Parameters, func(p app.Parameter) bool { return p.Name == name }) {
+				n.complain("", page.Complaint{Message: fmt.Sprintf("The link sets %.40q, which this template does not have.", name), Hint: "Everything else was filled in."})
+			}
+		}
+	}
+	for _, p := range n.View.Template.Parameters {
+		f := templatepage.ParameterField{Parameter: p}
+		switch {
+		case typed && (in.Has(f.Field()) || p.Type == app.ParameterBoolean):
+			f.Value = in.Get(f.Field())
+		case said && in.Has(f.Field()):
+			f.Value = in.Get(f.Field())
+		case p.Default != nil:
+			f.Value = fmt.Sprint(p.Default)
+		}
+		n.View.Parameters = append(n.View.Parameters, f)
+	}
+}
+
+// readParameters puts into the request what is not as the template has it, and complains about what is wrong.
+func (n *ClusterForm) readParameters() {
+	given := map[string]any{}
+	for _, f := range n.View.Parameters {
+		value := f.Value
+		if f.Type == app.ParameterBoolean && value == "" {
+			value = "false"
+		}
+		standard := ""
+		if f.Default != nil {
+			standard = fmt.Sprint(f.Default)
+		} else if f.Type == app.ParameterBoolean {
+			standard = "false"
+		}
+		if value != standard {
+			given[f.Name] = value
+		}
+	}
+	if len(given) > 0 {
+		n.request.Parameters = given
+	}
+	for _, e := range n.View.Template.Complaints(given) {
+		n.complain(fieldOf(e), page.Complaint{Message: e.Message, Hint: e.Hint})
+	}
+}
+
+// parameterSets tells whether one of the template's parameters sets something.
+func parameterSets(t *app.Template, target string) bool {
+	return slices.ContainsFunc(t.Parameters, func(p app.Parameter) bool { return slices.Contains(p.Targets(), target) })
+}

@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/execution"
+	executionpage "muster/portal/execution"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) QuestionList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.questionPage(w, r, a, http.StatusOK, nil)
+}
+
+// questionsShown is how many forms a page has, and how many questions of others; those that come next are shown once these are answered.
+const questionsShown = 50
+
+// questionPage shows the oldest questions, with what was typed into one of them.
+func (p *Service) questionPage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *executionpage.QuestionForm) error {
+	l, err := p.questions(r.Context(), a, typed)
+	if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Waiting for you")
+	f.At, f.Live = "questions", typed == nil
+	p.Render(w, r, status, executionpage.QuestionListPage(f, l))
+	return nil
+}
+
+func (p *Service) questions(ctx context.Context, a app.Actor, typed *executionpage.QuestionForm) (executionpage.QuestionList, error) {
+	l := executionpage.QuestionList{Now: p.Now()}
+	list, err := p.Questioning().Questions(ctx, a, execution.QuestionQuery{})
+	for _, q := range list {
+		f := executionpage.NewQuestionForm(q)
+		if typed != nil && typed.ID() == f.ID() {
+			f = *typed
+		}
+		f.Back, f.Named = "questions", true
+		switch {
+		case q.Mine && (len(l.Mine) < questionsShown || typed != nil && typed.ID() == f.ID()):
+			l.Mine = append(l.Mine, f)
+		case !q.Mine && len(l.Others) < questionsShown:
+			l.Others = append(l.Others, f)
+		default:
+			l.More++
+		}
+	}
+	return l, err
+}
+
+func (p *Service) QuestionsLive(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
+	l, err := p.questions(ctx, a, nil)
+	return []site.LiveOne{{ID: "lists", HTML: executionpage.QuestionListPart(l)}}, err
+}
+
+// questionsOf gives the forms of a cluster's page.
+func (p *Service) questionsOf(ctx context.Context, a app.Actor, cluster string) (forms []executionpage.QuestionForm, err error) {
+	m := p.Questioning()
+	if m == nil {
+		return nil, nil
+	}
+	list, err := m.Questions(ctx, a, execution.QuestionQuery{Cluster: cluster})
+	for _, q := range list {
+		forms = append(forms, executionpage.NewQuestionForm(q))
+	}
+	return forms, err
+}
+
+// QuestionAnswer takes an answer. What is wrong with it is said beside the field, and what was typed stays, but for secrets.
+func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	in, cluster := r.PostForm, chi.URLParam(r, "id")
+	s := execution.StepAnswer{}
+	var errs [3]error
+	s.Operation, errs[0] = strconv.ParseInt(in.Get("operation"), 10, 64)
+	s.Index, errs[1] = strconv.Atoi(in.Get("index"))
+	s.Attempt, errs[2] = strconv.Atoi(in.Get("attempt"))
+	for _, err := range errs {
+		if err != nil {
+			return site.Malformed(err)
+		}
+	}
+	refused := in.Get("act") == "refuse"
+	if refused {
+		s.Refuse = strings.TrimSpace(in.Get("refuse"))
+	}
+	f := executionpage.QuestionForm{Question: app.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
+	list, err := p.Questioning().Questions(r.Context(), a, execution.QuestionQuery{Cluster: cluster})
+	if err != nil {
+		return err
+	}
+	for _, q := range list {
+		if found := executionpage.NewQuestionForm(q); found.ID() == f.ID() {
+			f = found
+		}
+	}
+	f.Reason, f.Errors = strings.TrimSpace(in.Get("refuse")), map[string]page.Complaint{}
+	for i, field := range f.Fields {
+		value := in.Get(field.Field())
+		if field.Type == app.ParameterBoolean && value == "" {
+			value = "false"
+		}
+		if s.Values == nil {
+			s.Values = map[string]any{}
+		}
+		if s.Values[field.Name] = value; !field.Secret {
+			f.Fields[i].Value = value
+		}
+	}
+	if refused {
+		s.Values = nil
+		if s.Refuse == "" {
+			f.Errors["refuse"] = page.Complaint{Message: "Say why.", Hint: "Whoever goes on from there will want to know."}
+			return p.questionAgain(w, r, a, cluster, f)
+		}
+	}
+	if _, err := p.Questioning().AnswerStep(r.Context(), a, cluster, s); err != nil {
+		e := app.AsError(err)
+		if e.Code != app.EInvalid {
+			return err
+		}
+		field, _ := strings.CutPrefix(e.Field, "values.")
+		f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.questionAgain(w, r, a, cluster, f)
+	}
+	to := p.ifSeen(r, a, cluster, "/clusters/"+cluster, "/questions") // those who were asked may see it no more
+	if in.Get("back") == "questions" {
+		to = "/questions"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// questionAgain shows the page on which the answer was given, with what is wrong.
+func (p *Service) questionAgain(w http.ResponseWriter, r *http.Request, a app.Actor, cluster string, f executionpage.QuestionForm) error {
+	if r.PostForm.Get("back") == "questions" {
+		return p.questionPage(w, r, a, http.StatusUnprocessableEntity, &f)
+	}
+	c, err := p.ReadCluster(r.Context(), a, cluster)
+	if err != nil {
+		return err
+	}
+	if c.Log, err = p.Muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Tail: true, Limit: logTail}); err != nil {
+		return err
+	}
+	if err := p.draw(r.Context(), a, &c, site.Drawn{}); err != nil {
+		return err
+	}
+	// The stream is told that the page has the questions as they are, so it leaves alone what was typed.
+	if c.Have, err = Digests(r.Context(), c); err != nil {
+		return err
+	}
+	for i := range c.Questions {
+		if c.Questions[i].ID() == f.ID() {
+			c.Questions[i] = f
+		}
+	}
+	frame := p.ClusterFrame(r, c.View.Name)
+	p.Render(w, r, http.StatusUnprocessableEntity, ShowPage(frame, c))
+	return nil
+}

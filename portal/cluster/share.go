@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// Share adds or removes a share, or sets who may see a cluster.
+func (p *Service) Share(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	change := appcluster.SharingChange{Visibility: app.Visibility(r.PostForm.Get("visibility"))}
+	m := Manage{Who: strings.TrimSpace(r.PostForm.Get("who"))}
+	if m.Who != "" {
+		if err := m.Access.UnmarshalText([]byte(r.PostForm.Get("access"))); err != nil {
+			return err
+		}
+		share := appcluster.ShareWith(m.Who)
+		share.Access = m.Access
+		change.Add = []appcluster.ClusterShare{share}
+	}
+	if who := r.PostForm.Get("remove"); who != "" {
+		change.Remove = []appcluster.ClusterShare{appcluster.ShareWith(who)}
+	}
+	id := chi.URLParam(r, "id")
+	_, err := p.Sharing().ShareCluster(r.Context(), a, id, change)
+	if app.CodeOf(err) == app.EInvalid {
+		e := app.AsError(err)
+		m.Wrong = page.Complaint{Message: e.Message, Hint: e.Hint}
+		if m.View, err = p.Muster.Cluster(r.Context(), a, id); err != nil {
+			return err
+		}
+		return p.showManage(w, r, a, http.StatusUnprocessableEntity, m)
+	}
+	if err != nil {
+		return err
+	}
+	// Whoever removes itself may see the cluster no more.
+	http.Redirect(w, r, p.ifSeen(r, a, id, "/clusters/"+id+"/manage#sharing", "/clusters"), http.StatusSeeOther)
+	return nil
+}
+
+// ifSeen is where to go after an act that may have ended the access to a cluster.
+func (p *Service) ifSeen(r *http.Request, a app.Actor, cluster, to, otherwise string) string {
+	if _, err := p.Muster.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
+		return otherwise
+	}
+	return to
+}
+
+func (p *Service) SharingDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if !a.May("SetDefaultVisibility") {
+		return p.Sharing().SetDefaultVisibility(r.Context(), a, "") // which says who may
+	}
+	v, err := p.Sharing().DefaultVisibility(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	p.Render(w, r, http.StatusOK, SharingDefaultPage(p.AdminFrame(r, "Sharing"), v, p.Sessions.PopString(r.Context(), site.KeyDone)))
+	return nil
+}
+
+func (p *Service) SharingDefaultSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	if err := p.Sharing().SetDefaultVisibility(r.Context(), a, app.Visibility(r.PostForm.Get("visibility"))); err != nil {
+		return err
+	}
+	return p.PeopleDone(w, r, "Saved.", "/admin/sharing")
+}

@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// How much of a log a page begins with, and how much of a failure it shows on top.
+const (
+	logTail      = 100
+	failureTail  = 8
+	failureShown = 3
+)
+
+func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	c, err := p.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	c.Node, c.Step = q.Get("node"), q.Get("step")
+	c.NodesFrom, _ = strconv.Atoi(q.Get("from"))
+	c.Log, err = p.Muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Node: c.Node, Step: c.Step, Tail: true, Limit: logTail})
+	if err != nil {
+		return err
+	}
+	if err := p.draw(r.Context(), a, &c, site.DrawnBy(q)); err != nil {
+		return err
+	}
+	c.Opened = q.Get("plan") != ""
+	if c.Have, err = Digests(r.Context(), c); err != nil {
+		return err
+	}
+	f := p.ClusterFrame(r, c.View.Name)
+	if c.Running() && len(c.Questions) == 0 { // else what somebody types would be gone
+		f.Refresh = 5
+	}
+	p.Render(w, r, http.StatusOK, ShowPage(f, c))
+	return nil
+}
+
+// ReadCluster reads all that the page shows except its log.
+func (p *Service) ReadCluster(ctx context.Context, a app.Actor, id string) (Show, error) {
+	return p.readClusterSince(ctx, a, id, 0)
+}
+
+// readClusterSince is readCluster for an open page, which knows of what happened up to since; what is the same for others may have been
+// read for them. 0 reads all of it now.
+func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (Show, error) {
+	c := Show{Now: p.Now(), Actor: a}
+	var err error
+	if c.View, err = p.Muster.Cluster(ctx, a, id); err != nil {
+		return c, err
+	}
+	c.Tabs = p.ClusterTabs(a, c.View, "overview")
+	if p.Money() != nil && c.View.Status != app.ClusterDeleted {
+		o, err := p.Money().LeaseOutlook(ctx, a, c.View.ID)
+		if err != nil {
+			return c, err
+		}
+		c.Lease = &LeaseBox{Now: c.Now, Outlook: o, May: a.MayIn("ExtendLease", c.View.Cluster), Admin: a.MayIn("ExtendLease", app.Cluster{}), Cost: c.View.CostPerHour}
+	}
+	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
+		return c, err
+	}
+	catalog, err := p.Muster.Catalog(ctx, a)
+	if err != nil {
+		return c, err
+	}
+	c.Services = NewServiceLines(c.View, catalog, site.TitlesOf(catalog))
+	op := c.Operation()
+	if op == nil {
+		return c, nil
+	}
+	if op.Status == app.OperationRunning {
+		if c.Questions, err = p.questionsOf(ctx, a, c.View.ID); err != nil {
+			return c, err
+		}
+	}
+	facts, err := p.clusterFacts(ctx, a, id, *op, since)
+	if err != nil {
+		return c, err
+	}
+	c.Steps, c.Waiting = facts.Steps, facts.Waiting
+	if c.View.Status != app.ClusterFailed && !c.Can(app.ActRetryNode) {
+		return c, nil
+	}
+	said := cluster.SaidErrors{}
+	for _, s := range c.Steps {
+		if s.State != app.StepFailed || len(c.Failures) == failureShown {
+			continue
+		}
+		lines, err := p.Muster.Logs(ctx, a, id, app.LogFilter{Operation: op.ID, Step: s.ID, Tail: true, Limit: failureTail})
+		if err != nil {
+			return c, err
+		}
+		s.Error = said.Say(page.StepWords(s.Node, s.Action, s.Service), s.Error)
+		c.Failures = append(c.Failures, Failure{Step: s, Lines: lines})
+	}
+	return c, nil
+}
+
+// clusterFacts reads the steps of a cluster's operation, and what it waits for.
+func (p *Service) clusterFacts(ctx context.Context, a app.Actor, id string, op app.Operation, since int64) (site.ClusterFacts, error) {
+	read := func(ctx context.Context) (f site.ClusterFacts, err error) {
+		if f.Steps, err = p.Graph(ctx, a, id, op.ID); err != nil {
+			return f, err
+		}
+		if !op.Status.Ended() && op.Status != app.OperationCancelling {
+			// Of a cluster that is as big as they come only the counts are read.
+			f.Waiting, err = p.Muster.Waiting(ctx, a, id, execution.WaitingFilter{Limit: 1})
+		}
+		return f, err
+	}
+	if since == 0 {
+		return read(ctx)
+	}
+	f, _, err := p.facts.Get(ctx, fmt.Sprintf("%q %q %q %d %s", a.Tenant, a.Role, id, op.ID, op.Status), since, read)
+	return f, err
+}

@@ -1,0 +1,39 @@
+package execution
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/execution"
+	"muster/portal/site"
+)
+
+type questionListInput struct {
+	Cluster string `query:"cluster" maxLength:"256" doc:"Only those of this cluster, by id or name"`
+	Mine    bool   `query:"mine" doc:"Only those that you may answer"`
+}
+
+type questionList struct {
+	Questions []app.Question `json:"questions" nullable:"false"`
+}
+
+func (p *Service) APIQuestionList(ctx context.Context, in *questionListInput) (*site.Body[questionList], error) {
+	list, err := p.Questioning().Questions(ctx, site.Caller(ctx), execution.QuestionQuery{Cluster: in.Cluster, Mine: in.Mine})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[questionList]{Body: questionList{site.OrEmpty(list)}}, nil
+}
+
+type answerInput struct {
+	ID   string `path:"id" doc:"The cluster's id or name"`
+	Body execution.StepAnswer
+}
+
+func (p *Service) APIQuestionAnswer(ctx context.Context, in *answerInput) (*site.Body[app.Question], error) {
+	q, err := p.Questioning().AnswerStep(ctx, site.Caller(ctx), in.ID, in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[app.Question]{Body: q}, nil
+}

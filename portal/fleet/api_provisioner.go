@@ -1,0 +1,109 @@
+package fleet
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/portal/site"
+)
+
+func (p *Service) Provisioning() site.Provisioning { return p.Muster.(site.Provisioning) }
+
+type provisionerList struct {
+	Body struct {
+		Provisioners []app.Provisioner `json:"provisioners"`
+	}
+}
+
+func (p *Service) APIProvisionerList(ctx context.Context, _ *struct{}) (*provisionerList, error) {
+	all, err := p.Provisioning().Provisioners(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &provisionerList{}
+	if out.Body.Provisioners = all; all == nil {
+		out.Body.Provisioners = []app.Provisioner{}
+	}
+	return out, nil
+}
+
+type provisionerName struct {
+	Name string `path:"name" maxLength:"200" doc:"The name, or the id"`
+}
+
+type drained struct {
+	Body struct {
+		Draining int `json:"draining" doc:"How many provisioners of that name are draining now"`
+	}
+}
+
+func (p *Service) APIProvisionerDrain(ctx context.Context, in *provisionerName) (*drained, error) {
+	n, err := p.Provisioning().DrainProvisioner(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &drained{}
+	out.Body.Draining = n
+	return out, nil
+}
+
+type provisionerTokenList struct {
+	Body struct {
+		Tokens []app.ProvisionerToken `json:"tokens"`
+	}
+}
+
+func (p *Service) APIProvisionerTokenList(ctx context.Context, _ *struct{}) (*provisionerTokenList, error) {
+	all, err := p.Provisioning().ProvisionerTokens(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &provisionerTokenList{}
+	out.Body.Tokens = all
+	return out, nil
+}
+
+type provisionerTokenAsk struct {
+	Body struct {
+		Name    string            `json:"name" maxLength:"63" doc:"What the token is called"`
+		Tenants []string          `json:"tenants" minItems:"1" maxItems:"1000" doc:"The tenants whose steps its provisioners may carry out; \"*\" alone is every tenant"`
+		Tags    map[string]string `json:"tags,omitempty" doc:"The tags that its provisioners may have"`
+		Slots   int               `json:"slots,omitempty" minimum:"0" maximum:"10000" doc:"How many steps all of its provisioners together may carry out at the same time; 0: 1,000"`
+	}
+}
+
+type provisionerToken struct {
+	Body struct {
+		Name  string `json:"name"`
+		Token string `json:"token" doc:"Give it to provisioners as MUSTER_PROVISIONER_TOKEN; it cannot be read again"`
+	}
+}
+
+func (p *Service) APIProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
+	token, err := p.Provisioning().CreateProvisionerToken(ctx, site.Caller(ctx), in.Body.Name,
+		app.ProvisionerGrant{Tenants: in.Body.Tenants, Tags: in.Body.Tags, Slots: in.Body.Slots})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	if p.CA != "" {
+		token += "." + p.CA
+	}
+	out := &provisionerToken{}
+	out.Body.Name, out.Body.Token = in.Body.Name, token
+	return out, nil
+}
+
+type revoked struct {
+	Body struct {
+		Revoked string `json:"revoked"`
+	}
+}
+
+func (p *Service) APIProvisionerTokenRevoke(ctx context.Context, in *provisionerName) (*revoked, error) {
+	if err := p.Provisioning().RevokeProvisionerToken(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &revoked{}
+	out.Body.Revoked = in.Name
+	return out, nil
+}

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/fleet"
+	"muster/portal/site"
+)
+
+func (p *Service) ClusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	receipt, err := p.receipt(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	f := p.ClusterFrame(r, "Receipt of "+receipt.Name)
+	f.Live = true
+	p.Render(w, r, http.StatusOK, ReceiptPage(f, receipt))
+	return nil
+}
+
+func (p *Service) receipt(ctx context.Context, a app.Actor, id string) (Receipt, error) {
+	receipt, err := p.Machines().Receipt(ctx, a, id)
+	tabs := p.ClusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
+	return Receipt{Tabs: tabs, Receipt: receipt, Now: p.Now()}, err
+}
+
+func (p *Service) ReceiptLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	receipt, err := p.receipt(ctx, a, path.Base(path.Dir(at.Path)))
+	return []site.LiveOne{{ID: "proof", HTML: ReceiptProof(receipt)}, {ID: "sums", HTML: ReceiptSums(receipt)}}, err
+}
+
+func (p *Service) OrphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	l, err := p.orphans(r.Context(), a, r.URL)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Orphans")
+	f.Live = true
+	p.Render(w, r, http.StatusOK, OrphanListPage(f, l))
+	return nil
+}
+
+func (p *Service) orphans(ctx context.Context, a app.Actor, at *url.URL) (OrphanList, error) {
+	l := OrphanList{Now: p.Now(), Gone: at.Query().Get("gone") == "true"}
+	var err error
+	l.Report, err = p.Machines().Orphans(ctx, a, l.Gone)
+	return l, err
+}
+
+func (p *Service) OrphansLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	l, err := p.orphans(ctx, a, at)
+	return []site.LiveOne{{ID: "summary", HTML: OrphanSummary(l)}, {ID: "lists", HTML: OrphanListPart(l)}}, err
+}
+
+func (p *Service) OrphanDecide(d app.OrphanDecision) site.MemberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if _, err := p.Machines().DecideOrphan(r.Context(), a, chi.URLParam(r, "orphan"), d); err != nil {
+			return err
+		}
+		http.Redirect(w, r, "/orphans", http.StatusSeeOther)
+		return nil
+	}
+}
+
+func (p *Service) OrphanMode(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	if err := p.Machines().SetOrphanMode(r.Context(), a, app.OrphanMode(r.PostForm.Get("mode"))); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/orphans", http.StatusSeeOther)
+	return nil
+}
+
+type orphanListInput struct {
+	Gone bool `query:"gone" doc:"Also those that went within the last thirty days"`
+}
+
+type orphanInput struct {
+	Orphan string `path:"orphan" maxLength:"64" doc:"The orphan's id"`
+	Body   struct {
+		Decision app.OrphanDecision `json:"decision" enum:"delete,keep" doc:"What is to become of it"`
+	}
+}
+
+type orphanModeInput struct {
+	Body orphanMode
+}
+
+type orphanMode struct {
+	Mode app.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
+}
+
+func (p *Service) APIReceipt(ctx context.Context, in *site.IDInput) (*site.Body[fleet.Receipt], error) {
+	receipt, err := p.Machines().Receipt(ctx, site.Caller(ctx), in.ID)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	receipt.Lines = site.OrEmpty(receipt.Lines)
+	return &site.Body[fleet.Receipt]{Body: receipt}, nil
+}
+
+func (p *Service) APIOrphanList(ctx context.Context, in *orphanListInput) (*site.Body[fleet.OrphanReport], error) {
+	report, err := p.Machines().Orphans(ctx, site.Caller(ctx), in.Gone)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	report.Orphans = site.OrEmpty(report.Orphans)
+	return &site.Body[fleet.OrphanReport]{Body: report}, nil
+}
+
+func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.Body[app.Orphan], error) {
+	o, err := p.Machines().DecideOrphan(ctx, site.Caller(ctx), in.Orphan, in.Body.Decision)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[app.Orphan]{Body: o}, nil
+}
+
+func (p *Service) APIOrphanMode(ctx context.Context, in *orphanModeInput) (*site.Body[orphanMode], error) {
+	if err := p.Machines().SetOrphanMode(ctx, site.Caller(ctx), in.Body.Mode); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[orphanMode]{Body: in.Body}, nil
+}

@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/fleet"
+	"muster/portal/site"
+)
+
+// Accounting is a power that a Muster may have: to ask accounts of providers what they would do. A portal without it has no pages of it.
+type Accounting interface {
+	CheckProvider(ctx context.Context, a app.Actor, name string) (fleet.ProviderCheck, error)
+	ProviderOffers(ctx context.Context, a app.Actor, name string) (app.Offers, error)
+}
+
+func (p *Service) Accounting() Accounting {
+	m, _ := p.Muster.(Accounting)
+	return m
+}
+
+// SurveyTime is how long a cloud may take to tell about an account.
+const SurveyTime = 2 * time.Minute
+
+// ProviderCheck looks at an account now, and says what it found.
+func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(SurveyTime + site.RequestTime))
+	name := chi.URLParam(r, "name")
+	found, err := p.Accounting().CheckProvider(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	p.Render(w, r, http.StatusOK, ProviderCheckPage(p.catalog.CatalogFrame(r, "Check of "+name), found))
+	return nil
+}
+
+// ProviderOffers tells what an account can make.
+func (p *Service) ProviderOffers(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(SurveyTime + site.RequestTime))
+	name := chi.URLParam(r, "name")
+	offers, err := p.Accounting().ProviderOffers(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	p.Render(w, r, http.StatusOK, ProviderOffersPage(p.catalog.CatalogFrame(r, "Offers of "+name), name, offers))
+	return nil
+}
+
+type providerName struct {
+	Name string `path:"name" maxLength:"255" doc:"The provider, by its name in the catalog"`
+}
+
+func (p *Service) APIProviderCheck(ctx context.Context, in *providerName) (*site.Body[fleet.ProviderCheck], error) {
+	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
+	defer cancel()
+	found, err := p.Accounting().CheckProvider(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	found.Findings = site.OrEmpty(found.Findings)
+	return &site.Body[fleet.ProviderCheck]{Body: found}, nil
+}
+
+func (p *Service) APIProviderOffers(ctx context.Context, in *providerName) (*site.Body[app.Offers], error) {
+	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
+	defer cancel()
+	offers, err := p.Accounting().ProviderOffers(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[app.Offers]{Body: offers}, nil
+}

@@ -1,0 +1,61 @@
+package fleet
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"muster/app"
+	"muster/portal/site"
+	"muster/portal/wire"
+)
+
+// resource streams a content to a worker that holds a step which needs it. Nothing is read of a stranger's.
+func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
+		a.refuse(w, r, &app.Error{Code: app.EUnauthorized, Message: "This is for provisioners and workers, which have tokens of their own."})
+		return
+	}
+	// The question is bound in time; the answer takes as long as it moves.
+	asking, cancel := context.WithTimeout(r.Context(), site.RequestTime)
+	defer cancel()
+	c, err := a.office.CoordinatorOfToken(asking, token)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	var m wire.FetchMessage
+	if err := readMessage(w, r, messageLimit, &m); err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	from, ok := c.(app.ResourceFetcher)
+	if !ok {
+		a.refuse(w, r, site.ErrNoSuchPage)
+		return
+	}
+	open, stop := a.whileOpen(r.Context())
+	defer stop()
+	content, err := from.FetchResource(open, m.Worker, m.Fence, m.Hash, m.From)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	defer content.Close()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if err := site.SendContent(w, content); err != nil {
+		if r.Context().Err() == nil && open.Err() == nil {
+			a.log.WarnContext(r.Context(), "a content could not be sent to a worker to its end", "hash", m.Hash, "error", err)
+		}
+		panic(http.ErrAbortHandler) // the worker asks for the rest
+	}
+}
+
+func workerHolds(ctx context.Context, c app.Coordinator, m wire.HoldMessage) (wire.Empty, error) {
+	to, ok := c.(app.ResourceFetcher)
+	if !ok {
+		return wire.Empty{}, site.ErrNoSuchPage
+	}
+	return wire.Empty{}, to.HoldResources(ctx, m.Worker, m.Hashes)
+}

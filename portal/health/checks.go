@@ -1,0 +1,50 @@
+package health
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/portal/site"
+)
+
+// Checking is a power that a Muster may have: to tell what nodes were found to be. A portal without it has no page of checks.
+type Checking interface {
+	// NodeReports tells of all nodes of a cluster that were bootstrapped, or of the named one.
+	NodeReports(ctx context.Context, a app.Actor, cluster, node string) ([]app.NodeReport, error)
+}
+
+// Checking gives the power; nil where there is none.
+func (p *Service) Checking() Checking {
+	c, _ := p.Muster.(Checking)
+	return c
+}
+
+func (p *Service) ClusterChecks(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	reports, err := p.Checking().NodeReports(r.Context(), a, v.ID, "")
+	if err != nil {
+		return err
+	}
+	f := p.ClusterFrame(r, "Nodes of "+v.Name)
+	p.Render(w, r, http.StatusOK, ChecksPage(f, Checks{Tabs: p.ClusterTabs(a, v, "health"), Cluster: v.Cluster, Now: p.Now(), Reports: reports, Nodes: len(v.Nodes)}))
+	return nil
+}
+
+// ChecksInput names a cluster and perhaps a node.
+type ChecksInput struct {
+	site.IDInput
+	Node string `query:"node" maxLength:"64" doc:"Only this node"`
+}
+
+func (p *Service) APIChecks(ctx context.Context, in *ChecksInput) (*site.Body[[]app.NodeReport], error) {
+	reports, err := p.Checking().NodeReports(ctx, site.Caller(ctx), in.ID, in.Node)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[[]app.NodeReport]{Body: site.OrEmpty(reports)}, nil
+}

@@ -1,0 +1,132 @@
+package identity
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	ctx := r.Context()
+	sessions, err := p.Accounts().Sessions(ctx, a, "")
+	if err != nil {
+		return err
+	}
+	identities, err := p.Accounts().Identities(ctx, a, "")
+	if err != nil {
+		return err
+	}
+	var factors identity.SecondFactors
+	if p.cameBy(r) == "" {
+		if factors, err = p.Accounts().SecondFactors(ctx, a); err != nil {
+			return err
+		}
+	}
+	f := p.Frame(r, "Your account")
+	f.At = "account"
+	in := Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.Now(),
+		Done: p.Sessions.PopString(ctx, site.KeyDone), Labels: p.labels(), Factors: factors}
+	if at := p.provider(p.cameBy(r)); at != nil {
+		in.Provider = at.Label()
+	}
+	if t := p.OwnTokens(); t != nil {
+		in.HasTokens = true
+		if in.Tokens, err = t.Tokens(ctx, atHome(a), a.User); err != nil {
+			return err
+		}
+	}
+	p.Render(w, r, http.StatusOK, AccountPage(f, in))
+	return nil
+}
+
+func (p *Service) SessionRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a sign-in."}
+	}
+	if err := p.Accounts().RevokeSession(r.Context(), a, "", id); err != nil {
+		return err
+	}
+	return p.accountDone(w, r, "The sign-in was ended.", "sign-ins")
+}
+
+func (p *Service) SessionRevokeAll(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	n, err := p.Accounts().RevokeAllSessions(r.Context(), a, "")
+	if err != nil {
+		return err
+	}
+	return p.accountDone(w, r, page.Count(n, "other sign-in")+" ended.", "sign-ins")
+}
+
+func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	if err := p.Accounts().RemoveIdentity(r.Context(), a, "", r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
+		return err
+	}
+	return p.accountDone(w, r, "It is not linked any more.", "identities")
+}
+
+// accountDone leads back to the account's page, which says once what was done.
+func (p *Service) accountDone(w http.ResponseWriter, r *http.Request, done, at string) error {
+	p.Sessions.Put(r.Context(), site.KeyDone, done)
+	http.Redirect(w, r, "/account#"+at, http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) PasswordAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showPassword(w, r, http.StatusOK, a, Password{})
+}
+
+func (p *Service) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in Password) error {
+	in.User, in.Must, in.Least = a.User, a.MustChange, identity.MinPassword
+	f := p.Frame(r, "Change your password")
+	f.At = "account"
+	p.Render(w, r, status, PasswordPage(f, in))
+	return nil
+}
+
+func (p *Service) PasswordChange(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	again := func(status int, field, message, hint string) error {
+		return p.showPassword(w, r, status, a, Password{Field: field, Complaint: page.Complaint{Message: message, Hint: hint}})
+	}
+	old, wanted := r.PostForm.Get("old"), r.PostForm.Get("new")
+	switch {
+	case old == "":
+		return again(http.StatusUnprocessableEntity, "old", "The password that you have is missing.", "")
+	case wanted != r.PostForm.Get("again"):
+		return again(http.StatusUnprocessableEntity, "again", "The two are not the same.", "")
+	}
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts().ChangePassword(r.Context(), a, old, wanted) })
+	if wait > 0 {
+		w.Header().Set("Retry-After", seconds(wait))
+		return again(http.StatusTooManyRequests, "old", "Too many attempts.", "Try again in "+page.Span(wait)+".")
+	}
+	if e := app.AsError(err); err != nil && (e.Field == "old" || e.Field == "new") {
+		return again(site.StatusOf(err), e.Field, e.Message, e.Hint)
+	}
+	if err != nil {
+		return err
+	}
+	// A new right, a new token.
+	if err := p.Sessions.RenewToken(r.Context()); err != nil {
+		return err
+	}
+	if a.MustChange {
+		http.Redirect(w, r, cmp.Or(p.Sessions.PopString(r.Context(), site.KeyNext), "/"), http.StatusSeeOther)
+		return nil
+	}
+	return p.accountDone(w, r, "Your password was changed. All your other sign-ins and all your API tokens were ended.", "sign-ins")
+}

@@ -1,0 +1,80 @@
+package identity
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// ownTokens is a power that a Muster may have: people look after the API tokens of their own account.
+type ownTokens interface {
+	Tokens(ctx context.Context, a app.Actor, user string) ([]app.Token, error)
+	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
+	RevokeToken(ctx context.Context, a app.Actor, id int64) error
+}
+
+func (p *Service) OwnTokens() ownTokens {
+	m, _ := p.Muster.(ownTokens)
+	return m
+}
+
+// atHome is somebody in the tenant of their own account, wherever they act.
+func atHome(a app.Actor) app.Actor {
+	a.Tenant, a.Home = homeOf(a), ""
+	return a
+}
+
+func (p *Service) TokenNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showNewToken(w, r, http.StatusOK, a, NewToken{Days: "90"})
+}
+
+func (p *Service) showNewToken(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in NewToken) error {
+	f := p.Frame(r, "New API token")
+	f.At, in.Scopes = "account", identity.ScopesOf(a.Role)
+	p.Render(w, r, status, NewTokenPage(f, in))
+	return nil
+}
+
+func (p *Service) TokenMake(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	in := NewToken{Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days"))}
+	for _, s := range r.PostForm["scopes"] {
+		in.Chosen = append(in.Chosen, app.Scope(s))
+	}
+	days, err := strconv.Atoi(in.Days)
+	if err != nil || days < 1 {
+		in.Field, in.Complaint = "days", page.Complaint{Message: "That is not a number of days.", Hint: "Write for example 90."}
+		return p.showNewToken(w, r, http.StatusUnprocessableEntity, a, in)
+	}
+	t, made, err := p.OwnTokens().CreateToken(r.Context(), atHome(a), identity.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
+	if e := app.AsError(err); err != nil && (e.Field == "label" || e.Field == "scopes" || e.Field == "days") {
+		in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.showNewToken(w, r, site.StatusOf(err), a, in)
+	}
+	if err != nil {
+		return err
+	}
+	return p.showNewToken(w, r, http.StatusCreated, a, NewToken{Label: t.Label, Made: made})
+}
+
+func (p *Service) TokenRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
+	}
+	if err := p.OwnTokens().RevokeToken(r.Context(), atHome(a), id); err != nil {
+		return err
+	}
+	return p.accountDone(w, r, "The token was revoked.", "tokens")
+}

@@ -1,0 +1,210 @@
+package identity
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/site"
+)
+
+type apiUserList struct {
+	Body struct {
+		Users []app.User `json:"users"`
+		More  bool       `json:"more" doc:"There are more, by name after the last one"`
+	}
+}
+
+func (p *Service) APIUserList(ctx context.Context, in *struct {
+	Search string `query:"search" maxLength:"100" doc:"Part of name, full name or e-mail address"`
+	Role   string `query:"role" maxLength:"20"`
+	After  string `query:"after" maxLength:"63" doc:"The name of the last one of the page before"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"500" doc:"How many at most; 0 is 100"`
+}) (*apiUserList, error) {
+	users, more, err := p.People().Users(ctx, site.Caller(ctx), identity.UserFilter{Search: in.Search, Role: app.Role(in.Role), After: in.After, Limit: in.Limit})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiUserList{}
+	out.Body.Users, out.Body.More = users, more
+	return out, nil
+}
+
+type apiUserName struct {
+	Name string `path:"name" maxLength:"63" doc:"The user's name"`
+}
+
+type apiUser struct{ Body identity.UserView }
+
+func (p *Service) APIUserShow(ctx context.Context, in *apiUserName) (*apiUser, error) {
+	v, err := p.People().User(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &apiUser{v}, nil
+}
+
+type apiNewUser struct {
+	Body struct {
+		User     identity.UserView `json:"user"`
+		Password string            `json:"password,omitempty" doc:"To be changed at the first sign-in; it cannot be read again. Robots have none"`
+	}
+}
+
+func (p *Service) APIUserCreate(ctx context.Context, in *struct{ Body identity.NewUser }) (*apiNewUser, error) {
+	v, password, err := p.People().CreateUser(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiNewUser{}
+	out.Body.User, out.Body.Password = v, password
+	return out, nil
+}
+
+func (p *Service) APIUserChange(ctx context.Context, in *struct {
+	Name string `path:"name" maxLength:"63" doc:"The user's name"`
+	Body identity.UserChange
+}) (*apiUser, error) {
+	v, err := p.People().ChangeUser(ctx, site.Caller(ctx), in.Name, in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &apiUser{v}, nil
+}
+
+type apiPassword struct {
+	Body struct {
+		Password string `json:"password" doc:"To be changed at the next sign-in; it cannot be read again"`
+	}
+}
+
+func (p *Service) APIUserReset(ctx context.Context, in *apiUserName) (*apiPassword, error) {
+	password, err := p.People().ResetUserPassword(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiPassword{}
+	out.Body.Password = password
+	return out, nil
+}
+
+// deleted names what is gone.
+type deleted struct {
+	Body struct {
+		Deleted string `json:"deleted"`
+	}
+}
+
+func gone(name string) *deleted {
+	out := &deleted{}
+	out.Body.Deleted = name
+	return out
+}
+
+func (p *Service) APIUserDelete(ctx context.Context, in *struct {
+	Name       string `path:"name" maxLength:"63" doc:"The user's name"`
+	TransferTo string `query:"transfer_to" maxLength:"63" doc:"The user who gets the live clusters"`
+}) (*deleted, error) {
+	if err := p.People().DeleteUser(ctx, site.Caller(ctx), in.Name, in.TransferTo); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return gone(in.Name), nil
+}
+
+type apiGroupList struct {
+	Body struct {
+		Groups []identity.Group `json:"groups"`
+	}
+}
+
+func (p *Service) APIGroupList(ctx context.Context, _ *struct{}) (*apiGroupList, error) {
+	all, err := p.People().Groups(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiGroupList{}
+	out.Body.Groups = all
+	return out, nil
+}
+
+// Names of groups may have '/', so they stand in the query and not in the path.
+type apiGroup struct{ Body identity.Group }
+
+func (p *Service) APIGroupSave(ctx context.Context, in *struct{ Body identity.GroupChange }) (*apiGroup, error) {
+	g, err := p.People().SaveGroup(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &apiGroup{g}, nil
+}
+
+func (p *Service) APIGroupDelete(ctx context.Context, in *struct {
+	Name string `query:"name" required:"true" maxLength:"63" doc:"The group's name"`
+}) (*deleted, error) {
+	if err := p.People().DeleteGroup(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return gone(in.Name), nil
+}
+
+type apiTokenList struct {
+	Body struct {
+		Tokens []app.Token `json:"tokens"`
+	}
+}
+
+func (p *Service) APITokenList(ctx context.Context, in *struct {
+	User string `query:"user" maxLength:"63" doc:"Only those of this user"`
+}) (*apiTokenList, error) {
+	all, err := p.People().Tokens(ctx, site.Caller(ctx), in.User)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiTokenList{}
+	out.Body.Tokens = all
+	return out, nil
+}
+
+type apiNewToken struct {
+	Body struct {
+		Token  app.Token `json:"token"`
+		Secret string    `json:"secret" doc:"Send it as Authorization: Bearer; it cannot be read again"`
+	}
+}
+
+func (p *Service) APITokenCreate(ctx context.Context, in *struct{ Body identity.NewAPIToken }) (*apiNewToken, error) {
+	t, secret, err := p.createToken(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiNewToken{}
+	out.Body.Token, out.Body.Secret = t, secret
+	return out, nil
+}
+
+// createToken makes a token of the actor's own, or of the robot named.
+func (p *Service) createToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
+	if n.User == "" || n.User == a.User && a.Home == "" {
+		return p.People().CreateToken(ctx, a, n)
+	}
+	return p.People().CreateRobotToken(ctx, a, n)
+}
+
+type apiTokenID struct {
+	ID int64 `path:"id" minimum:"1" doc:"The token's number"`
+}
+
+type apiTokenGone struct {
+	Body struct {
+		Revoked int64 `json:"revoked"`
+	}
+}
+
+func (p *Service) APITokenRevoke(ctx context.Context, in *apiTokenID) (*apiTokenGone, error) {
+	if err := p.People().RevokeToken(ctx, site.Caller(ctx), in.ID); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiTokenGone{}
+	out.Body.Revoked = in.ID
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package identity
+
+import (
+	"context"
+	"net/http"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/site"
+)
+
+// tenantHeader names the tenant in which a superadmin's request acts.
+const tenantHeader = "Muster-Tenant"
+
+// HeaderTenant is the tenant that a program names.
+func HeaderTenant(r *http.Request) string { return r.Header.Get(tenantHeader) }
+
+type apiTenantList struct {
+	Body struct {
+		Tenants []app.Tenant `json:"tenants"`
+	}
+}
+
+func (p *Service) APITenantList(ctx context.Context, _ *struct{}) (*apiTenantList, error) {
+	all, err := p.Tenancy().Tenants(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiTenantList{}
+	out.Body.Tenants = all
+	return out, nil
+}
+
+type apiTenantName struct {
+	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
+}
+
+type apiTenant struct{ Body app.Tenant }
+
+func (p *Service) APITenantShow(ctx context.Context, in *apiTenantName) (*apiTenant, error) {
+	t, err := p.Tenancy().Tenant(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &apiTenant{t}, nil
+}
+
+type apiNewTenant struct {
+	Body struct {
+		Tenant   app.Tenant `json:"tenant"`
+		Password string     `json:"password,omitempty" doc:"Of the first admin, to be changed at the first sign-in; it cannot be read again"`
+	}
+}
+
+func (p *Service) APITenantCreate(ctx context.Context, in *struct{ Body identity.NewTenant }) (*apiNewTenant, error) {
+	t, password, err := p.Tenancy().CreateTenant(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiNewTenant{}
+	out.Body.Tenant, out.Body.Password = t, password
+	return out, nil
+}
+
+func (p *Service) APITenantChange(ctx context.Context, in *struct {
+	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
+	Body app.TenantChange
+}) (*apiTenant, error) {
+	t, err := p.Tenancy().ChangeTenant(ctx, site.Caller(ctx), in.Name, in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &apiTenant{t}, nil
+}
+
+func (p *Service) APITenantDelete(ctx context.Context, in *apiTenantName) (*deleted, error) {
+	if err := p.Tenancy().DeleteTenant(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return gone(in.Name), nil
+}

@@ -1,0 +1,87 @@
+package identity
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) GroupList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showGroups(w, r, http.StatusOK, a, GroupList{})
+}
+
+func (p *Service) showGroups(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l GroupList) error {
+	var err error
+	if l.Groups, err = p.People().Groups(r.Context(), a); err != nil {
+		return err
+	}
+	l.Done = p.Sessions.PopString(r.Context(), site.KeyDone)
+	f := p.AdminFrame(r, "Groups")
+	p.Render(w, r, status, GroupListPage(f, l))
+	return nil
+}
+
+func (p *Service) GroupSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	typed := GroupForm{Name: strings.TrimSpace(r.PostForm.Get("name")), About: strings.TrimSpace(r.PostForm.Get("about")), Members: r.PostForm.Get("members")}
+	fresh := r.PostForm.Get("new") == "yes"
+	members := strings.FieldsFunc(typed.Members, func(c rune) bool { return strings.ContainsRune(" ,;\r\n\t", c) })
+	if members == nil {
+		members = []string{}
+	}
+	err := p.groupTaken(r, a, typed.Name, fresh)
+	if err == nil {
+		_, err = p.People().SaveGroup(r.Context(), a, identity.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
+	}
+	if err == nil {
+		return p.PeopleDone(w, r, "The group "+typed.Name+" was saved.", "/admin/groups")
+	}
+	known, ok := Mendable(err)
+	if !ok {
+		return err
+	}
+	typed.Wrong = page.Complaint{Message: known.Message, Hint: known.Hint}
+	if slices.Contains([]string{"name", "about", "members"}, known.Field) {
+		typed.Field = known.Field
+	}
+	l := GroupList{Open: typed.Name, Form: typed}
+	if fresh {
+		l.Open = "+"
+	}
+	return p.showGroups(w, r, site.StatusOf(err), a, l)
+}
+
+// groupTaken keeps the form for a new group from changing one that is there.
+func (p *Service) groupTaken(r *http.Request, a app.Actor, name string, fresh bool) error {
+	if !fresh {
+		return nil
+	}
+	all, err := p.People().Groups(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		if g.Name == name && !g.CreatedAt.IsZero() {
+			return &app.Error{Code: app.EConflict, Field: "name", Message: "There is already a group of that name.", Hint: "Change that one, or choose another name."}
+		}
+	}
+	return nil
+}
+
+func (p *Service) GroupDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	name := r.PostForm.Get("name")
+	if err := p.People().DeleteGroup(r.Context(), a, name); err != nil {
+		return err
+	}
+	return p.PeopleDone(w, r, "The group "+name+" was deleted.", "/admin/groups")
+}

@@ -1,0 +1,351 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// Where the second factor is asked for and looked after.
+const (
+	PendingPath = "/signin/second-factor"
+	FactorsPath = "/account/second-factor"
+)
+
+// pending is a sign-in whose password was right. It is kept in the browser's session at the server and grants nothing by itself.
+type pending struct {
+	Tenant, User, Mark, Next string
+	At                       time.Time
+}
+
+func (s pending) session() app.Session {
+	return app.Session{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At}
+}
+
+// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one, as at every step of
+// a sign-in.
+func (p *Service) askSecondFactor(w http.ResponseWriter, r *http.Request, s app.Session, next string) error {
+	if err := p.Sessions.RenewToken(r.Context()); err != nil {
+		return err
+	}
+	b, err := json.Marshal(pending{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At, Next: next})
+	if err != nil {
+		return err
+	}
+	p.Sessions.Put(r.Context(), site.KeyPending, b)
+	http.Redirect(w, r, PendingPath, http.StatusSeeOther)
+	return nil
+}
+
+// pendingIn returns the pending sign-in of a browser.
+func (p *Service) pendingIn(r *http.Request) (s pending, ok bool) {
+	b := p.Sessions.GetBytes(r.Context(), site.KeyPending)
+	return s, len(b) > 0 && json.Unmarshal(b, &s) == nil
+}
+
+func (p *Service) PendingShow(w http.ResponseWriter, r *http.Request) error {
+	return p.showPending(w, r, http.StatusOK, nil)
+}
+
+// showPending asks for the second factor, or for the password again where that was too long ago.
+func (p *Service) showPending(w http.ResponseWriter, r *http.Request, status int, wrong *page.Complaint) error {
+	s, ok := p.pendingIn(r)
+	if !ok {
+		http.Redirect(w, r, "/signin", http.StatusSeeOther)
+		return nil
+	}
+	have, err := p.Accounts().PendingFactors(r.Context(), s.session())
+	if err != nil {
+		return p.pendingOver(w, r, s, err)
+	}
+	in := Pending{User: s.User}
+	if in.Factor, err = p.askFactor(r, s.Tenant, s.User, have); err != nil {
+		return err
+	}
+	if wrong != nil {
+		in.Complaint = *wrong
+	}
+	f := p.Frame(r, "Second factor")
+	f.Actor, f.Scripts = nil, keyScripts(in.Factor.Options)
+	p.Render(w, r, status, PendingPage(f, in))
+	return nil
+}
+
+// pendingOver leads back to the password where that must be entered again.
+func (p *Service) pendingOver(w http.ResponseWriter, r *http.Request, s pending, err error) error {
+	e := app.AsError(err)
+	if e.Code != app.EUnauthorized || e.Reason == "wrong_code" {
+		return err
+	}
+	p.Sessions.Remove(r.Context(), site.KeyPending)
+	p.Sessions.Put(r.Context(), site.KeyWhy, e.Message)
+	http.Redirect(w, r, "/signin?next="+url.QueryEscape(s.Next), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) PendingFinish(w http.ResponseWriter, r *http.Request) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	s, ok := p.pendingIn(r)
+	if !ok {
+		http.Redirect(w, r, "/signin", http.StatusSeeOther)
+		return nil
+	}
+	var begun app.Session
+	wait, err := p.attempt(r, s.Tenant, s.User, func() (err error) {
+		begun, err = p.Accounts().FinishSignIn(r.Context(), s.session(), p.proofOf(r, s.Tenant, s.User), site.VisitOf(r))
+		return err
+	})
+	if wait > 0 {
+		w.Header().Set("Retry-After", seconds(wait))
+		return p.showPending(w, r, http.StatusTooManyRequests, &page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."})
+	}
+	if e := app.AsError(err); err != nil && e.Field == "code" {
+		return p.showPending(w, r, site.StatusOf(err), &page.Complaint{Message: e.Message, Hint: e.Hint})
+	}
+	if err != nil {
+		return p.pendingOver(w, r, s, err)
+	}
+	if err := p.replace(r, begun); err != nil {
+		return err
+	}
+	http.Redirect(w, r, cmp.Or(s.Next, "/"), http.StatusSeeOther)
+	return nil
+}
+
+// askFactor is what a form asks for from an account that has such second factors.
+func (p *Service) askFactor(r *http.Request, tenant, user string, have identity.SecondFactors) (ask FactorAsk, err error) {
+	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(identity.FactorApp)
+	if !have.Has(identity.FactorKey) || !p.keysPossible(r) {
+		return ask, nil
+	}
+	var state []byte
+	ask.Options, state, err = p.Keys.StartUse(p.origin(r), tenant, user, have.Factors)
+	p.Sessions.Put(r.Context(), site.KeyChallenge, state)
+	return ask, err
+}
+
+func (p *Service) keysPossible(r *http.Request) bool {
+	return p.Keys != nil && p.Keys.Possible(p.origin(r))
+}
+
+// origin is the portal's address without a path, as the browser sees it: the one that is set, unless that is an IP address, for which no browser takes security keys.
+// A page at a wrong host gains nothing by that: browsers keep keys apart by host.
+func (p *Service) origin(r *http.Request) string {
+	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
+		if at := u.Scheme + "://" + u.Host; p.Keys == nil || p.Keys.Possible(at) {
+			return at
+		}
+	}
+	if p.Secure || r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// proofOf reads the second factor from a form.
+func (p *Service) proofOf(r *http.Request, tenant, user string) identity.FactorProof {
+	answer := r.PostForm.Get("key")
+	if answer == "" || p.Keys == nil {
+		return identity.FactorProof{Code: r.PostForm.Get("code")}
+	}
+	state := p.Sessions.PopBytes(r.Context(), site.KeyChallenge)
+	return identity.FactorProof{Key: func(keys []identity.SecondFactor) (identity.SecondFactor, error) {
+		return p.Keys.FinishUse(p.origin(r), tenant, user, keys, state, []byte(answer))
+	}}
+}
+
+// keyScripts are the scripts of a page that talks to security keys.
+func keyScripts(options string) []string {
+	if options == "" {
+		return nil
+	}
+	return []string{"key.js"}
+}
+
+func (p *Service) FactorList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showFactors(w, r, a, http.StatusOK, SecondFactors{})
+}
+
+// adding is how long people take to name and touch a new key. The proof of who they are is asked for before, since an answer of a key is good only once.
+const adding = 2 * time.Minute
+
+func (p *Service) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in SecondFactors) (err error) {
+	if in.SecondFactors, err = p.Accounts().SecondFactors(r.Context(), a); err != nil {
+		return err
+	}
+	switch {
+	case p.Keys == nil:
+	case !p.keysPossible(r):
+		in.KeysNeed = KeysNeedName
+	case !a.Fresh(p.Now(), app.FreshWithin-adding):
+		in.KeysNeed = KeysNeedProof
+	default:
+		var state []byte
+		if in.Options, state, err = p.Keys.StartAdd(p.origin(r), homeOf(a), a.User, in.Factors); err != nil {
+			return err
+		}
+		p.Sessions.Put(r.Context(), site.KeyChallenge, state)
+	}
+	in.Must, in.Now, in.Done = a.MustAddFactor, p.Now(), p.Sessions.PopString(r.Context(), site.KeyDone)
+	p.Render(w, r, status, SecondFactorPage(p.accountFrame(r, "Second factor", in.Options), in))
+	return nil
+}
+
+// accountFrame is the frame of a page of one's own account.
+func (p *Service) accountFrame(r *http.Request, title, options string) page.Frame {
+	f := p.Frame(r, title)
+	f.At, f.Scripts = "account", keyScripts(options)
+	return f
+}
+
+func (p *Service) FactorApp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showApp(w, r, a, http.StatusOK, page.Complaint{})
+}
+
+func (p *Service) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, wrong page.Complaint) error {
+	secret, err := p.Accounts().StartAuthenticator(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	in := NewApp{User: a.User, Issuer: "Muster " + p.host(r), Secret: secret, Code: r.PostForm.Get("code"), Complaint: wrong}
+	p.Render(w, r, status, NewAppPage(p.accountFrame(r, "Authenticator app", ""), in))
+	return nil
+}
+
+// host is how people know this portal from others.
+func (p *Service) host(r *http.Request) string {
+	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return r.Host
+}
+
+func (p *Service) FactorAppConfirm(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	codes, err := p.Accounts().ConfirmAuthenticator(r.Context(), a, r.PostForm.Get("code"))
+	if e := app.AsError(err); err != nil && e.Field == "code" {
+		return p.showApp(w, r, a, site.StatusOf(err), page.Complaint{Message: e.Message, Hint: e.Hint})
+	}
+	if err != nil {
+		return err
+	}
+	return p.factorAdded(w, r, codes, "The authenticator app was added.")
+}
+
+func (p *Service) FactorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	name := r.PostForm.Get("name")
+	record, err := p.Keys.FinishAdd(p.origin(r), homeOf(a), a.User, p.Sessions.PopBytes(r.Context(), site.KeyChallenge), []byte(r.PostForm.Get("key")))
+	var codes []string
+	if err == nil {
+		codes, err = p.Accounts().AddSecurityKey(r.Context(), a, name, record)
+	}
+	if e := app.AsError(err); err != nil && (e.Field == "name" || e.Code == app.EConflict) {
+		return p.showFactors(w, r, a, site.StatusOf(err), SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
+	}
+	if err != nil {
+		return err
+	}
+	return p.factorAdded(w, r, codes, "The security key was added.")
+}
+
+// factorAdded shows the recovery codes that came with the first factor, or leads back to the list.
+func (p *Service) factorAdded(w http.ResponseWriter, r *http.Request, codes []string, done string) error {
+	if len(codes) > 0 {
+		// A new right, a new token.
+		if err := p.Sessions.RenewToken(r.Context()); err != nil {
+			return err
+		}
+		return p.showCodes(w, r, Codes{Codes: codes, First: true, Next: p.Sessions.PopString(r.Context(), site.KeyNext)})
+	}
+	return p.PeopleDone(w, r, done, FactorsPath)
+}
+
+func (p *Service) showCodes(w http.ResponseWriter, r *http.Request, c Codes) error {
+	p.Render(w, r, http.StatusOK, CodesPage(p.accountFrame(r, "Recovery codes", ""), c))
+	return nil
+}
+
+func (p *Service) FactorRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	if err := p.Accounts().RemoveSecondFactor(r.Context(), a, r.PostForm.Get("id")); err != nil {
+		return err
+	}
+	return p.PeopleDone(w, r, "The second factor was removed.", FactorsPath)
+}
+
+func (p *Service) FactorCodes(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	codes, err := p.Accounts().ReplaceRecoveryCodes(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	return p.showCodes(w, r, Codes{Codes: codes})
+}
+
+func (p *Service) UserResetFactor(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	name := chi.URLParam(r, "user")
+	if err := p.Accounts().ResetSecondFactor(r.Context(), a, name); err != nil {
+		return err
+	}
+	return p.PeopleDone(w, r, "All second factors of "+name+" were removed, and all sign-ins ended.", "/admin/users/"+url.PathEscape(name))
+}
+
+func (p *Service) FactorRequire(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	required := r.PostForm.Get("required") == "yes"
+	if err := p.Accounts().RequireSecondFactor(r.Context(), a, required); err != nil {
+		return err
+	}
+	done := "A second factor is optional now."
+	if required {
+		done = "A second factor is required now. People without one are asked to add it before they can do anything else."
+	}
+	return p.PeopleDone(w, r, done, "/admin/users")
+}
+
+type apiFactorReset struct {
+	Body struct {
+		User string `json:"user"`
+	}
+}
+
+func (p *Service) APIUserResetFactor(ctx context.Context, in *apiUserName) (*apiFactorReset, error) {
+	if err := p.Accounts().ResetSecondFactor(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := &apiFactorReset{}
+	out.Body.User = in.Name
+	return out, nil
+}
+
+type apiFactorRule struct {
+	Body struct {
+		Required bool `json:"required"`
+	}
+}
+
+func (p *Service) APIFactorRequire(ctx context.Context, in *apiFactorRule) (*apiFactorRule, error) {
+	if err := p.Accounts().RequireSecondFactor(ctx, site.Caller(ctx), in.Body.Required); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return in, nil
+}

@@ -1,0 +1,81 @@
+package identity
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// UserSignIns shows admins where a user is signed in.
+func (p *Service) UserSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	user := chi.URLParam(r, "user")
+	sessions, err := p.Accounts().Sessions(r.Context(), a, user)
+	if err != nil {
+		return err
+	}
+	identities, err := p.Accounts().Identities(r.Context(), a, user)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Sign-ins of "+user)
+	p.Render(w, r, http.StatusOK, UserSignInsPage(f, user, Account{Actor: a, Sessions: sessions, Identities: identities, Labels: p.labels(), Now: p.Now(),
+		Done: p.Sessions.PopString(r.Context(), site.KeyDone)}))
+	return nil
+}
+
+// UserSignInEnd ends one of them, or all.
+func (p *Service) UserSignInEnd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	user, which := chi.URLParam(r, "user"), r.PostForm.Get("id")
+	done := "The sign-in was ended."
+	if which == "all" {
+		n, err := p.Accounts().RevokeAllSessions(r.Context(), a, user)
+		if err != nil {
+			return err
+		}
+		done = page.Count(n, "sign-in") + " ended."
+	} else {
+		id, err := strconv.ParseInt(which, 10, 64)
+		if err != nil {
+			return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a sign-in."}
+		}
+		if err := p.Accounts().RevokeSession(r.Context(), a, user, id); err != nil {
+			return err
+		}
+	}
+	return p.userDone(w, r, user, done)
+}
+
+// UserIdentityRemove unties who a user is elsewhere.
+func (p *Service) UserIdentityRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	user := chi.URLParam(r, "user")
+	if err := p.Accounts().RemoveIdentity(r.Context(), a, user, r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
+		return err
+	}
+	return p.userDone(w, r, user, "It is not linked any more.")
+}
+
+func (p *Service) userDone(w http.ResponseWriter, r *http.Request, user, done string) error {
+	p.Sessions.Put(r.Context(), site.KeyDone, done)
+	http.Redirect(w, r, "/admin/users/"+url.PathEscape(user)+"/sign-ins", http.StatusSeeOther)
+	return nil
+}
+
+// labels are the names of identity providers for people, by their names in addresses.
+func (p *Service) labels() map[string]string {
+	all := map[string]string{}
+	for _, e := range p.Elsewhere {
+		all[e.Name()] = e.Label()
+	}
+	return all
+}

@@ -1,0 +1,149 @@
+package identity
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) SignInShow(w http.ResponseWriter, r *http.Request) error {
+	next := site.Local(r.URL.Query().Get("next"))
+	switch _, err := p.Whoever(r); {
+	case err == nil:
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return nil
+	case app.CodeOf(err) != app.EUnauthorized:
+		return err
+	}
+	in := SignIn{Tenant: r.URL.Query().Get("tenant"), Next: next}
+	if q := r.URL.Query().Get("out"); q != "" {
+		in.Notice = "You are signed out."
+		if at := p.provider(q); at != nil {
+			in.LeaveLabel, in.LeavePath = at.Label(), "/signin/"+at.Name()+"/leave"
+		}
+	}
+	p.showSignIn(w, r, http.StatusOK, in)
+	return nil
+}
+
+// showSignIn shows the page where people sign in, with what is to be said once.
+func (p *Service) showSignIn(w http.ResponseWriter, r *http.Request, status int, in SignIn) {
+	if why := p.Sessions.PopString(r.Context(), site.KeyWhy); in.Notice == "" {
+		in.Notice = why
+	}
+	for _, e := range p.Elsewhere {
+		in.Elsewhere = append(in.Elsewhere, Elsewhere{Label: e.Label(), Path: "/signin/" + e.Name()})
+	}
+	p.Render(w, r, status, SignInPage(p.Frame(r, "Sign in"), in))
+}
+
+func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	in := SignIn{
+		Tenant: strings.TrimSpace(r.PostForm.Get("tenant")),
+		User:   strings.TrimSpace(r.PostForm.Get("user")),
+		Next:   site.Local(r.PostForm.Get("next")),
+	}
+	password := r.PostForm.Get("password")
+	again := func(status int, field, message, hint string) error {
+		in.Field, in.Error, in.Hint = field, message, hint
+		p.showSignIn(w, r, status, in)
+		return nil
+	}
+	switch {
+	case in.User == "":
+		return again(http.StatusUnprocessableEntity, "user", "Who are you?", "")
+	case len(in.User) > 128 || len(in.Tenant) > 128:
+		return again(http.StatusUnprocessableEntity, "user", "That name is too long.", "")
+	case password == "":
+		return again(http.StatusUnprocessableEntity, "password", "The password is missing.", "")
+	case len(password) > 1024:
+		// Hashing a huge password costs us more than it costs whoever sends it.
+		return again(http.StatusUnprocessableEntity, "password", "That password is too long.", "")
+	}
+	tenant := in.Tenant
+	if tenant == "" {
+		tenant = app.DefaultTenant
+	}
+	var begun app.Session
+	wait, err := p.attempt(r, tenant, in.User, func() (err error) {
+		begun, err = p.Muster.SignIn(r.Context(), tenant, in.User, password, site.VisitOf(r))
+		return err
+	})
+	if wait > 0 {
+		w.Header().Set("Retry-After", seconds(wait))
+		return again(http.StatusTooManyRequests, "password", "Too many attempts.", "Try again in "+page.Span(wait)+".")
+	}
+	if app.AsError(err).Reason == app.SecondFactorReason {
+		return p.askSecondFactor(w, r, begun, in.Next)
+	}
+	if app.CodeOf(err) == app.EUnauthorized {
+		return again(http.StatusUnauthorized, "password", app.AsError(err).Message, app.AsError(err).Hint)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.replace(r, begun); err != nil {
+		return err
+	}
+	http.Redirect(w, r, in.Next, http.StatusSeeOther)
+	return nil
+}
+
+// attempt lets a password be tried, within the limits, or gives how long to wait. What fails for another reason than the
+// password is held against nobody.
+func (p *Service) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
+	key := AttemptKey{site.Address(r), tenant + "/" + user}
+	known := false
+	if k, ok := p.Muster.(interface {
+		KnownAddress(ctx context.Context, tenant, user, address string) bool
+	}); ok && p.Attempts.Crowded(key.User) {
+		known = k.KnownAddress(r.Context(), tenant, user, key.Address)
+	}
+	if wait := p.Attempts.Begin(key, known); wait > 0 {
+		return wait, nil
+	}
+	err = try()
+	switch {
+	case err == nil:
+		p.Attempts.Forget(key)
+	case app.CodeOf(err) != app.EUnauthorized:
+		p.Attempts.forgive(key)
+	}
+	return 0, err
+}
+
+// replace begins to stand for a sign-in; the one that the browser had before ends.
+func (p *Service) replace(r *http.Request, begun app.Session) error {
+	if before := p.SignInOf(r); before != 0 && before != begun.ID {
+		if err := p.Muster.SignOut(r.Context(), before); err != nil {
+			return err
+		}
+	}
+	return p.Enter(r.Context(), begun)
+}
+
+func (p *Service) SignOut(w http.ResponseWriter, r *http.Request) error {
+	to := "/signin"
+	if id := p.SignInOf(r); id != 0 {
+		// Where the person came by an identity provider, they may want to leave that one too.
+		if from := p.cameBy(r); from != "" {
+			to += "?out=" + from
+		}
+		if err := p.Muster.SignOut(r.Context(), id); err != nil {
+			return err
+		}
+	}
+	if err := p.Sessions.Destroy(r.Context()); err != nil {
+		return err
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,156 @@
+package identity
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"muster/portal/site"
+)
+
+// How many sign-ins may fail, and for how long that is remembered. An address alone may fail more often than with one
+// user, since many people may sit behind it.
+//
+// An account alone is never locked: whoever knows its name could lock its owner out. But while it is tried from many addresses,
+// each address where its owner has not been lately may try once only, and after very many of those the rest must wait. Owners
+// get in from where they were before, all the time.
+const (
+	AttemptsPerUser    = 5
+	AttemptsPerAddress = 50
+	attemptsTillCrowd  = 20 // of one account, from everywhere
+	AttemptsInCrowd    = 300
+	attemptsAway       = 200 // departures to identity providers from one address
+	AttemptsWindow     = 5 * time.Minute
+	AttemptsKept       = 20_000 // entries; more are the work of somebody who wants to fill our memory
+)
+
+// AttemptKey is what attempts are counted by: an address with a user, an address alone, or a user alone.
+type AttemptKey struct{ Address, User string }
+
+// attempts counts failed sign-ins, in windows of time that begin with the first failure. It is safe for several goroutines.
+type attempts struct {
+	now func() time.Time
+	mu  sync.Mutex
+	M   map[AttemptKey]*tally
+}
+
+type tally struct {
+	count int
+	until time.Time
+}
+
+func NewAttempts(now func() time.Time) *attempts {
+	return &attempts{now: now, M: map[AttemptKey]*tally{}}
+}
+
+// keys are what one attempt counts for.
+func (k AttemptKey) keys() [3]AttemptKey {
+	near := site.Neighbourhood(k.Address)
+	return [3]AttemptKey{{near, k.User}, {Address: near}, {User: k.User}}
+}
+
+// Crowded tells whether a user is being tried from everywhere, so that it matters whether an address is known.
+func (t *attempts) Crowded(user string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.M[AttemptKey{User: user}]
+	return e != nil && t.now().Before(e.until) && e.count >= attemptsTillCrowd
+}
+
+// Begin counts an attempt and gives 0, or gives how long to wait before another is allowed. Known says that the user was at
+// that address lately. Counting at the beginning keeps many attempts at the same moment from slipping through. What is refused is
+// not kept, so that an address beyond its limit cannot fill the table with names.
+func (t *attempts) Begin(k AttemptKey, known bool) (wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, keys := t.now(), k.keys()
+	pair, addr, user := t.at(keys[0], now), t.at(keys[1], now), t.at(keys[2], now)
+	switch {
+	case addr.count >= AttemptsPerAddress:
+		return addr.until.Sub(now)
+	case pair.count >= AttemptsPerUser:
+		return pair.until.Sub(now)
+	case known || user.count < attemptsTillCrowd:
+	case pair.count >= 1:
+		return pair.until.Sub(now)
+	case user.count >= AttemptsInCrowd:
+		return user.until.Sub(now)
+	}
+	for _, k := range keys {
+		t.add(k, now)
+	}
+	return 0
+}
+
+// Leave counts a departure to an identity provider, each of which has us keep something, and gives 0 or how long to wait.
+func (t *attempts) Leave(address string) (wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, k := t.now(), AttemptKey{site.Neighbourhood(address), "\x00away"}
+	if e := t.at(k, now); e.count >= attemptsAway {
+		return e.until.Sub(now)
+	}
+	t.add(k, now)
+	return 0
+}
+
+// forgive takes one attempt back.
+func (t *attempts) forgive(k AttemptKey) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range k.keys() {
+		if e := t.M[k]; e != nil && e.count > 0 {
+			e.count--
+		}
+	}
+}
+
+// Forget clears a user at an address after a success. The address keeps its other failures, or an attacker with one
+// account of his own could try for ever; so does the account, which is still being tried from elsewhere.
+func (t *attempts) Forget(k AttemptKey) {
+	t.forgive(k)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.M, k.keys()[0])
+}
+
+// at gives the tally of a key, which is empty where there is none that counts.
+func (t *attempts) at(k AttemptKey, now time.Time) tally {
+	if e := t.M[k]; e != nil && now.Before(e.until) {
+		return *e
+	}
+	return tally{}
+}
+
+func (t *attempts) add(k AttemptKey, now time.Time) {
+	e := t.M[k]
+	if e == nil || !now.Before(e.until) {
+		if e == nil && len(t.M) >= AttemptsKept {
+			t.sweep(now)
+		}
+		e = &tally{until: now.Add(AttemptsWindow)}
+		t.M[k] = e
+	}
+	e.count++
+}
+
+// sweep makes room: it drops what is over, and where that does not help, a part of the table: the lowest counts first, of those the
+// oldest. A limit that was reached is the last to be forgotten.
+func (t *attempts) sweep(now time.Time) {
+	maps.DeleteFunc(t.M, func(_ AttemptKey, e *tally) bool { return !now.Before(e.until) })
+	if len(t.M) < AttemptsKept {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(t.M), func(a, b AttemptKey) int {
+		x, y := t.M[a], t.M[b]
+		return cmp.Or(cmp.Compare(x.count, y.count), x.until.Compare(y.until))
+	})
+	for _, k := range keys[:AttemptsKept/16] {
+		delete(t.M, k)
+	}
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }

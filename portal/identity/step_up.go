@@ -1,0 +1,125 @@
+package identity
+
+import (
+	"net/http"
+	"net/url"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+// SendToStepUp redirects to the step-up page, which leads back afterwards. A submitted form is kept if it can be, and submitted again when the
+// person confirms it.
+func (p *Service) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
+	back := "/"
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		back = site.Local(r.URL.RequestURI())
+	default:
+		// Our pages tell our own pages where people come from, and nobody else.
+		if u, err := url.Parse(r.Referer()); err == nil && (u.Host == r.Host || p.URL != "" && u.Scheme+"://"+u.Host == p.URL) {
+			back = site.Local(u.RequestURI())
+		}
+		if back == AfterProof { // which shows a form once
+			back = "/"
+		}
+		p.keepForm(w, r, back)
+	}
+	return StepUpFor(w, r, back)
+}
+
+// StepUpFor sends somebody to prove who they are, and then to a page.
+func StepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
+	to := "/step-up?next=" + url.QueryEscape(back)
+	if r.Header.Get("HX-Request") != "" {
+		w.Header().Set("HX-Redirect", to)
+		w.WriteHeader(http.StatusForbidden)
+		return nil
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) StepUpAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showStepUp(w, r, a, http.StatusOK, p.stepUpPage(w, r, site.Local(r.URL.Query().Get("next"))))
+}
+
+func (p *Service) stepUpPage(w http.ResponseWriter, r *http.Request, next string) StepUp {
+	f := p.formOf(w, r, false)
+	return StepUp{Next: next, Kept: f != nil && f.Back == next}
+}
+
+func (p *Service) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s StepUp) error {
+	if at := p.provider(p.cameBy(r)); at != nil {
+		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
+	} else {
+		have, err := p.Accounts().SecondFactors(r.Context(), a)
+		if err != nil {
+			return err
+		}
+		if s.Factor, err = p.askFactor(r, homeOf(a), a.User, have); err != nil {
+			return err
+		}
+	}
+	f := p.Frame(r, "Is it you?")
+	f.Scripts = keyScripts(s.Factor.Options)
+	p.Render(w, r, status, StepUpPage(f, s))
+	return nil
+}
+
+func (p *Service) StepUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	s := p.stepUpPage(w, r, site.Local(r.PostForm.Get("next")))
+	password := r.PostForm.Get("password")
+	if password == "" {
+		s.Complaint = page.Complaint{Message: "The password is missing."}
+		return p.showStepUp(w, r, a, http.StatusUnprocessableEntity, s)
+	}
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts().StepUp(r.Context(), a, password, p.proofOf(r, homeOf(a), a.User)) })
+	if wait > 0 {
+		w.Header().Set("Retry-After", seconds(wait))
+		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
+		return p.showStepUp(w, r, a, http.StatusTooManyRequests, s)
+	}
+	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Reason == "no_password") {
+		s.Field, s.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.showStepUp(w, r, a, site.StatusOf(err), s)
+	}
+	if err != nil {
+		return err
+	}
+	p.goOn(w, r, s.Next)
+	return nil
+}
+
+func (p *Service) StepUpAway(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	return p.sendAway(w, r, true)
+}
+
+// steppedUp takes somebody who has signed in again at an identity provider.
+func (p *Service) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
+	a, err := p.Whoever(r)
+	if app.CodeOf(err) == app.EUnauthorized {
+		return p.signInTrouble(w, r, next, errNotAway)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.Accounts().StepUpBy(r.Context(), a, s.Issuer, s.ID); err != nil {
+		return err
+	}
+	p.goOn(w, r, next)
+	return nil
+}
+
+// homeOf is the tenant of somebody's account, wherever they act.
+func homeOf(a app.Actor) string {
+	if a.Home != "" {
+		return a.Home
+	}
+	return a.Tenant
+}

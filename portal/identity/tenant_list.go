@@ -1,0 +1,113 @@
+package identity
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) TenantSwitch(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	there, err := p.Tenancy().ActIn(r.Context(), a, r.PostForm.Get("tenant"))
+	if err != nil {
+		return err
+	}
+	if there.Home == "" {
+		p.Sessions.Remove(r.Context(), site.KeyActIn)
+	} else {
+		p.Sessions.Put(r.Context(), site.KeyActIn, there.Tenant)
+	}
+	http.Redirect(w, r, "/clusters", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) TenantList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showTenants(w, r, http.StatusOK, a, TenantList{})
+}
+
+func (p *Service) showTenants(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l TenantList) error {
+	var err error
+	if l.Tenants, err = p.Tenancy().Tenants(r.Context(), a); err != nil {
+		return err
+	}
+	l.Now, l.Here, l.Home, l.Done = p.Now(), a.Tenant, cmp.Or(a.Home, a.Tenant), p.Sessions.PopString(r.Context(), site.KeyDone)
+	f := p.AdminFrame(r, "Tenants")
+	p.Render(w, r, status, TenantListPage(f, l))
+	return nil
+}
+
+func (p *Service) TenantSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	typed := TenantForm{Name: get("name"), About: get("about"), Slots: get("slots"), From: get("from"), Admin: get("admin")}
+	fresh := r.PostForm.Get("new") == "yes"
+	slots, err := 0, error(nil)
+	if typed.Slots != "" {
+		if slots, err = strconv.Atoi(typed.Slots); err != nil {
+			err = &app.Error{Code: app.EInvalid, Field: "slots", Message: "This is not a number of slots.", Hint: "For example 16; or leave it empty."}
+		}
+	}
+	password := ""
+	switch {
+	case err != nil:
+	case fresh:
+		n := identity.NewTenant{Name: typed.Name, About: typed.About, Slots: slots, From: typed.From}
+		if typed.Admin != "" {
+			n.Admin = &identity.NewUser{Name: typed.Admin, Role: app.RoleAdmin}
+		}
+		_, password, err = p.Tenancy().CreateTenant(r.Context(), a, n)
+	default:
+		_, err = p.Tenancy().ChangeTenant(r.Context(), a, typed.Name, app.TenantChange{About: &typed.About, Slots: &slots})
+	}
+	switch {
+	case err != nil:
+		return p.tenantAgain(w, r, a, typed, fresh, err)
+	case password != "":
+		return p.showOnce(w, r, Once{Title: typed.Name + " is there", Text: "Give " + typed.Admin + " this password. It must be changed at the first sign-in to " + typed.Name + ".",
+			Label: "One-time password", Secret: password, Back: "/admin/tenants", Called: "Back to the tenants"})
+	case fresh:
+		return p.PeopleDone(w, r, "The tenant "+typed.Name+" is there. Act in it to make its first admin.", "/admin/tenants")
+	}
+	return p.PeopleDone(w, r, "The tenant "+typed.Name+" was changed.", "/admin/tenants")
+}
+
+func (p *Service) tenantAgain(w http.ResponseWriter, r *http.Request, a app.Actor, typed TenantForm, fresh bool, err error) error {
+	known, ok := Mendable(err)
+	if !ok {
+		return err
+	}
+	typed.Wrong = page.Complaint{Message: known.Message, Hint: known.Hint}
+	if slices.Contains([]string{"name", "about", "slots", "from", "admin.name"}, known.Field) {
+		typed.Field = known.Field
+	}
+	l := TenantList{Open: typed.Name, Form: typed}
+	if fresh {
+		l.Open = "+"
+	}
+	return p.showTenants(w, r, site.StatusOf(err), a, l)
+}
+
+func (p *Service) TenantDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	name := r.PostForm.Get("name")
+	if r.PostForm.Get("sure") != "yes" {
+		return errNotSure
+	}
+	if err := p.Tenancy().DeleteTenant(r.Context(), a, name); err != nil {
+		return err
+	}
+	return p.PeopleDone(w, r, "The tenant "+name+" was deleted.", "/admin/tenants")
+}

@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) TokenList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showTokens(w, r, http.StatusOK, a, TokenForm{Days: strconv.Itoa(identity.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
+}
+
+func (p *Service) showTokens(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed TokenForm) error {
+	if !a.May("CreateRobotToken") {
+		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Your own tokens are on your account page."}
+	}
+	tokens, err := p.People().Tokens(r.Context(), a, "")
+	if err != nil {
+		return err
+	}
+	robots, _, err := p.People().Users(r.Context(), a, identity.UserFilter{Role: app.RoleRobot, Limit: 500})
+	if err != nil {
+		return err
+	}
+	l := TokenList{Now: p.Now(), Tokens: tokens, Form: typed, Done: p.Sessions.PopString(r.Context(), site.KeyDone),
+		Scopes: slices.DeleteFunc(identity.ScopesOf(app.RoleRobot), func(s app.Scope) bool { return s == app.ScopeRead })}
+	for _, u := range robots {
+		if !u.Disabled() {
+			l.Robots = append(l.Robots, u.Name)
+		}
+	}
+	f := p.AdminFrame(r, "API tokens")
+	p.Render(w, r, status, TokenListPage(f, l))
+	return nil
+}
+
+func (p *Service) RobotTokenCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	typed := TokenForm{User: r.PostForm.Get("user"), Label: strings.TrimSpace(r.PostForm.Get("label")), Days: strings.TrimSpace(r.PostForm.Get("days")),
+		Scopes: r.PostForm["scope"]}
+	n := identity.NewAPIToken{User: typed.User, Label: typed.Label}
+	for _, s := range typed.Scopes {
+		n.Scopes = append(n.Scopes, app.Scope(s))
+	}
+	var err error
+	if typed.Days != "" {
+		if n.Days, err = strconv.Atoi(typed.Days); err != nil || n.Days == 0 {
+			err = &app.Error{Code: app.EInvalid, Field: "days", Message: "This is not a number of days.", Hint: "For example 90."}
+		}
+	}
+	var t app.Token
+	var secret string
+	if err == nil {
+		t, secret, err = p.People().CreateRobotToken(r.Context(), a, n)
+	}
+	if err != nil {
+		known, ok := Mendable(err)
+		if !ok {
+			return err
+		}
+		typed.Wrong = page.Complaint{Message: known.Message, Hint: known.Hint}
+		if slices.Contains([]string{"user", "label", "days", "scopes"}, known.Field) {
+			typed.Field = known.Field
+		}
+		return p.showTokens(w, r, site.StatusOf(err), a, typed)
+	}
+	return p.showOnce(w, r, Once{Title: "A token for " + t.User, Text: "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
+		Label: "Token", Secret: secret, Back: "/admin/tokens", Called: "Back to the tokens"})
+}
+
+func (p *Service) AdminTokenRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
+	if err != nil {
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
+	}
+	if err := p.People().RevokeToken(r.Context(), a, id); err != nil {
+		return err
+	}
+	return p.PeopleDone(w, r, "The token was revoked.", "/admin/tokens")
+}

@@ -1,0 +1,204 @@
+package identity
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/identity"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) UserList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	l := UserList{Now: p.Now(), Search: strings.TrimSpace(q.Get("q")), Role: q.Get("role"), Done: p.Sessions.PopString(r.Context(), site.KeyDone)}
+	if len(l.Search) > 100 {
+		return &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long to search for."}
+	}
+	var err error
+	l.Users, l.More, err = p.People().Users(r.Context(), a, identity.UserFilter{Search: l.Search, Role: app.Role(l.Role), After: q.Get("after"), Limit: 100})
+	if err != nil {
+		return err
+	}
+	if p.Accounts() != nil && p.Tenancy() != nil {
+		t, err := p.Tenancy().Tenant(r.Context(), a, a.Tenant)
+		if err != nil {
+			return err
+		}
+		l.Required = t.RequireSecondFactor
+	}
+	f := p.AdminFrame(r, "Users")
+	p.Render(w, r, http.StatusOK, UserListPage(f, l))
+	return nil
+}
+
+func (p *Service) UserNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	e := UserEdit{New: true}
+	if e.User.Role = app.Role(r.URL.Query().Get("role")); !e.User.Role.Known() {
+		e.User.Role = app.RoleUser
+	}
+	if !a.May("CreateUser") {
+		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Ask an admin of your tenant."}
+	}
+	return p.showUser(w, r, http.StatusOK, a, e)
+}
+
+func (p *Service) UserCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	n := identity.NewUser{Name: strings.TrimSpace(r.PostForm.Get("name")), FullName: strings.TrimSpace(r.PostForm.Get("full_name")),
+		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: app.Role(r.PostForm.Get("role")), Groups: r.PostForm["group"]}
+	v, password, err := p.People().CreateUser(r.Context(), a, n)
+	if err != nil {
+		e := UserEdit{New: true, User: identity.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
+		return p.userAgain(w, r, a, e, err)
+	}
+	if password == "" {
+		return p.PeopleDone(w, r, "The robot "+v.Name+" is there. Make it a token.", "/admin/tokens#new")
+	}
+	return p.showOnce(w, r, Once{Title: v.Name + " is there", Text: "Give " + v.Name + " this password. It must be changed at the first sign-in to " + v.Tenant + ".",
+		Label: "One-time password", Secret: password, Back: "/admin/users", Called: "Back to the users"})
+}
+
+// showOnce shows a secret, this once.
+func (p *Service) showOnce(w http.ResponseWriter, r *http.Request, o Once) error {
+	f := p.AdminFrame(r, o.Title)
+	p.Render(w, r, http.StatusOK, OncePage(f, o))
+	return nil
+}
+
+// userAgain shows the form again, with what is wrong beside it; what no form can mend is a page of its own.
+func (p *Service) userAgain(w http.ResponseWriter, r *http.Request, a app.Actor, e UserEdit, err error) error {
+	known, ok := Mendable(err)
+	if !ok {
+		return err
+	}
+	e.Wrong = page.Complaint{Message: known.Message, Hint: known.Hint}
+	if fields := []string{"name", "full_name", "email", "role", "groups", "transfer_to"}; e.Field == "" && slices.Contains(fields, known.Field) {
+		e.Field = known.Field
+	}
+	return p.showUser(w, r, site.StatusOf(err), a, e)
+}
+
+// Mendable tells whether an error is one about what was typed, or about the moment, rather than about who asks.
+func Mendable(err error) (*app.Error, bool) {
+	e := app.AsError(err)
+	switch e.Code {
+	case app.EInvalid, app.EConflict, app.ETooLarge:
+		return e, true
+	case app.EForbidden:
+		return e, e.Field != ""
+	}
+	return e, false
+}
+
+// showUser completes the form of an account with what can be chosen.
+func (p *Service) showUser(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e UserEdit) error {
+	groups, err := p.People().Groups(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if !g.CreatedAt.IsZero() {
+			e.Groups = append(e.Groups, g.Name)
+		}
+	}
+	e.Roles = rolesFor(a, e)
+	e.Now, e.Done = p.Now(), p.Sessions.PopString(r.Context(), site.KeyDone)
+	e.Self = e.User.Name == a.User && a.Home == ""
+	e.Manage = a.May("ChangeUser") && e.User.MayManage(a) == nil
+	title := "New user"
+	if !e.New {
+		title = e.User.Name
+	}
+	f := p.AdminFrame(r, title)
+	p.Render(w, r, status, UserEditPage(f, e))
+	return nil
+}
+
+// rolesFor are the roles that an actor may choose for an account; the use case has the last word.
+func rolesFor(a app.Actor, e UserEdit) (roles []app.Role) {
+	for i, r := range app.Roles {
+		switch {
+		case !e.New && r == e.User.Role: // it stays what it is
+		case i < slices.Index(app.Roles, a.Role), r == app.RoleSuperadmin && a.Tenant != app.DefaultTenant:
+			continue
+		case !e.New && (r == app.RoleRobot || e.User.Role == app.RoleRobot):
+			continue
+		}
+		roles = append(roles, r)
+	}
+	return roles
+}
+
+func (p *Service) UserShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.People().User(r.Context(), a, chi.URLParam(r, "user"))
+	if err != nil {
+		return err
+	}
+	return p.showUser(w, r, http.StatusOK, a, UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled()})
+}
+
+func (p *Service) UserChange(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	v, err := p.People().User(r.Context(), a, chi.URLParam(r, "user"))
+	if err != nil {
+		return err
+	}
+	fullName, email := strings.TrimSpace(r.PostForm.Get("full_name")), strings.TrimSpace(r.PostForm.Get("email"))
+	role, groups, disabled := app.Role(r.PostForm.Get("role")), r.PostForm["group"], r.PostForm.Get("disabled") == "yes"
+	if groups == nil {
+		groups = []string{}
+	}
+	changed, err := p.People().ChangeUser(r.Context(), a, v.Name, identity.UserChange{FullName: &fullName, Email: &email, Role: &role, Groups: &groups, Disabled: &disabled})
+	if err != nil {
+		v.FullName, v.Email = fullName, email
+		if role.Known() {
+			v.Role = role
+		}
+		return p.userAgain(w, r, a, UserEdit{User: v, Checked: groups, Disabled: disabled}, err)
+	}
+	return p.PeopleDone(w, r, changed.Name+" was changed.", "/admin/users/"+url.PathEscape(changed.Name))
+}
+
+func (p *Service) UserReset(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	name := chi.URLParam(r, "user")
+	password, err := p.People().ResetUserPassword(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	return p.showOnce(w, r, Once{Title: "A new password for " + name, Text: "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
+		Label: "One-time password", Secret: password, Back: "/admin/users/" + url.PathEscape(name), Called: "Back to " + name})
+}
+
+func (p *Service) UserDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	v, err := p.People().User(r.Context(), a, chi.URLParam(r, "user"))
+	if err != nil {
+		return err
+	}
+	e := UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled(), Field: "delete", Transfer: strings.TrimSpace(r.PostForm.Get("transfer_to"))}
+	err = errNotSure
+	if r.PostForm.Get("sure") == "yes" {
+		err = p.People().DeleteUser(r.Context(), a, v.Name, e.Transfer)
+	}
+	if err != nil {
+		if app.AsError(err).Field == "transfer_to" {
+			e.Field = "transfer_to"
+		}
+		return p.userAgain(w, r, a, e, err)
+	}
+	return p.PeopleDone(w, r, v.Name+" was deleted.", "/admin/users")
+}
+
+// errNotSure asks for the tick that browsers ask for, too.
+var errNotSure error = &app.Error{Code: app.EInvalid, Field: "sure", Message: "Nothing was deleted.", Hint: "Tick that you are sure."}

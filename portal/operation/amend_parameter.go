@@ -1,0 +1,80 @@
+package operation
+
+import (
+	"net/url"
+
+	"muster/app"
+	"muster/app/template"
+	"muster/portal/page"
+	templatepage "muster/portal/template"
+)
+
+// readParameters makes the fields of those parameters that can be changed by now, and asks for what was typed otherwise than it was
+// shown. A field that is not sent stays as it is; of the form that does it, only those are sent that change.
+func (f *changeForm) readParameters(in url.Values) {
+	t := f.catalog.Templates[f.page.View.Template]
+	if t == nil {
+		return
+	}
+	for _, p := range t.Parameters {
+		if !p.Configures() {
+			continue
+		}
+		o := ParameterNow{ParameterField: templatepage.ParameterField{Parameter: p}}
+		o.Was = template.ParameterValueText(f.page.View.Parameters[p.Name])
+		if o.Was == "" && p.Type == app.ParameterBoolean {
+			o.Was = "false"
+		}
+		if o.Value = o.Was; in.Has(o.WasField()) {
+			o.Was = in.Get(o.WasField())
+			if o.Value = in.Get(o.Field()); o.Value == "" && p.Type == app.ParameterBoolean {
+				o.Value = "false" // browsers do not send boxes that are not ticked
+			}
+		} else if in.Has(o.Field()) {
+			o.Value = in.Get(o.Field())
+		}
+		if standard := template.ParameterValueText(p.Default); standard != "" && p.Type != app.ParameterText && p.Type != app.ParameterBoolean && p.Type != app.ParameterChoice {
+			o.Help = sentence(o.Help) + "Left empty, it is as the template has it: " + standard + "."
+		}
+		f.page.Form.Parameters = append(f.page.Form.Parameters, o)
+		if o.Value != o.Was {
+			f.askParameter(p, o)
+		}
+	}
+}
+
+func (f *changeForm) askParameter(p app.Parameter, o ParameterNow) {
+	if f.ask.Parameters == nil {
+		f.ask.Parameters = map[string]any{}
+	}
+	f.ask.Parameters[p.Name] = o.Value
+	if _, err := p.Value(o.Value); err != nil {
+		f.refused(app.AsError(err))
+	}
+}
+
+// refused shows what is wrong: at the parameter's field where it is about one, and else above the form.
+func (f *changeForm) refused(e *app.Error) {
+	c := page.Complaint{Message: e.Message, Hint: e.Hint}
+	for _, o := range f.page.Form.Parameters {
+		if e.Field == "parameters."+o.Name {
+			if f.page.Errors == nil {
+				f.page.Errors = map[string]page.Complaint{}
+			}
+			f.page.Errors[o.Field()] = c
+			return
+		}
+	}
+	f.page.Complaint = c
+}
+
+// sentence ends a text that another sentence follows.
+func sentence(text string) string {
+	switch {
+	case text == "":
+		return ""
+	case text[len(text)-1] == '.':
+		return text + " "
+	}
+	return text + ". "
+}

@@ -1,0 +1,107 @@
+package operation
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
+	"muster/portal/site"
+)
+
+type OperationInput struct {
+	site.IDInput
+	Operation int64 `path:"operation" minimum:"0" doc:"The operation's number; 0 is the one under way, or else the latest"`
+}
+
+type cancelInput struct {
+	OperationInput
+	Body *struct {
+		RollBack bool `json:"roll_back,omitempty" doc:"Undo it by itself once it has stopped"`
+	}
+}
+
+type rollBackInput struct {
+	OperationInput
+	Body *struct {
+		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"The hash of the plan that was shown; another plan by now is a conflict"`
+	}
+}
+
+type nodeInput struct {
+	site.IDInput
+	Node string `path:"node" maxLength:"64" doc:"The node's name, such as n3"`
+}
+
+type waitingInput struct {
+	site.IDInput
+	Node  string `query:"node" maxLength:"64" doc:"Only steps of this node"`
+	Step  string `query:"step" maxLength:"256" doc:"Only this step"`
+	From  int    `query:"from" minimum:"0" doc:"Only steps from this number of the plan on: next of the answer before"`
+	Limit int    `query:"limit" minimum:"0" maximum:"500" doc:"At most so many steps; 0 means 50"`
+}
+
+func (p *Service) APICancel(ctx context.Context, in *cancelInput) (*site.Body[app.ClusterView], error) {
+	rollBack := in.Body != nil && in.Body.RollBack
+	return p.cluster.View(ctx)(p.Muster.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
+}
+
+func (p *Service) APIPause(ctx context.Context, in *OperationInput) (*site.Body[app.ClusterView], error) {
+	return p.cluster.View(ctx)(p.Muster.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
+}
+
+func (p *Service) APIResume(ctx context.Context, in *OperationInput) (*site.Body[app.ClusterView], error) {
+	return p.cluster.View(ctx)(p.Muster.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
+}
+
+func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[app.ClusterView], error) {
+	return p.cluster.View(ctx)(p.Muster.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
+}
+
+func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
+	v, err := p.Muster.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	v.GivesBack, v.Plan.Steps = site.OrEmpty(v.GivesBack), site.OrEmpty(v.Plan.Steps)
+	return &site.Body[appoperation.RollBackPreview]{Body: v}, nil
+}
+
+func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Body[app.ClusterView], error) {
+	hash := ""
+	if in.Body != nil {
+		hash = in.Body.PlanHash
+	}
+	return p.cluster.View(ctx)(p.Muster.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
+}
+
+func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {
+	w, err := p.Muster.Waiting(ctx, site.Caller(ctx), in.ID, execution.WaitingFilter{Node: in.Node, Step: in.Step, From: in.From, Limit: in.Limit})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	w.Groups, w.Steps = site.OrEmpty(w.Groups), site.OrEmpty(w.Steps)
+	return &site.Body[execution.Waiting]{Body: w}, nil
+}
+
+func (p *Service) APIQueue(ctx context.Context, _ *struct{}) (*site.Body[execution.Queue], error) {
+	q, err := p.Muster.Queue(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	q.Groups, q.Operations = site.OrEmpty(q.Groups), site.OrEmpty(q.Operations)
+	return &site.Body[execution.Queue]{Body: q}, nil
+}
+
+func (p *Service) APIQueues(ctx context.Context, _ *struct{}) (*site.Body[execution.Queues], error) {
+	q, err := p.Installation().Queues(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	q.Tenants = site.OrEmpty(q.Tenants)
+	for i := range q.Tenants {
+		t := &q.Tenants[i]
+		t.Groups, t.Operations = site.OrEmpty(t.Groups), site.OrEmpty(t.Operations)
+	}
+	return &site.Body[execution.Queues]{Body: q}, nil
+}

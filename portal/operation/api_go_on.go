@@ -1,0 +1,46 @@
+package operation
+
+import (
+	"context"
+
+	"muster/app"
+	appoperation "muster/app/operation"
+	"muster/portal/site"
+)
+
+type goOnInput struct {
+	OperationInput
+	Body *struct {
+		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"The hash of the plan that was shown; another plan by now is a conflict"`
+		NoTopUp  bool   `json:"no_top_up,omitempty" doc:"Do not ask again later for the nodes that are missing"`
+	}
+}
+
+type topUpInput struct {
+	site.IDInput
+	Body app.TopUpOrder
+}
+
+func (p *Service) APIGoOnShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.GoOnPreview], error) {
+	v, err := p.GoingOn().PreviewGoOn(ctx, site.Caller(ctx), in.ID, in.Operation)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	v.GivesBack, v.Nodes, v.Notes, v.Plan.Steps = site.OrEmpty(v.GivesBack), site.OrEmpty(v.Nodes), site.OrEmpty(v.Notes), site.OrEmpty(v.Plan.Steps)
+	for i := range v.Nodes {
+		v.Nodes[i].Services = site.OrEmpty(v.Nodes[i].Services)
+	}
+	return &site.Body[appoperation.GoOnPreview]{Body: v}, nil
+}
+
+func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[app.ClusterView], error) {
+	hash, noTopUp := "", false
+	if in.Body != nil {
+		hash, noTopUp = in.Body.PlanHash, in.Body.NoTopUp
+	}
+	return p.cluster.View(ctx)(p.GoingOn().GoOn(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noTopUp))
+}
+
+func (p *Service) APITopUp(ctx context.Context, in *topUpInput) (*site.Body[app.ClusterView], error) {
+	return p.cluster.View(ctx)(p.GoingOn().SetTopUp(ctx, site.Caller(ctx), in.ID, in.Body))
+}

@@ -1,0 +1,86 @@
+package operation
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	clusterpage "muster/portal/cluster"
+	"muster/portal/site"
+)
+
+func (p *Service) ClusterPause(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.ToCluster(w, r)(p.Muster.PauseOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
+}
+
+func (p *Service) ClusterResume(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.ToCluster(w, r)(p.Muster.ResumeOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
+}
+
+func (p *Service) NodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.ToCluster(w, r)(p.Muster.RetryNode(r.Context(), a, chi.URLParam(r, "id"), chi.URLParam(r, "node")))
+}
+
+// ClusterCancelAsk asks what shall become of what was made.
+func (p *Service) ClusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	c, err := p.cluster.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	if !c.Can(app.ActCancel) {
+		http.Redirect(w, r, "/clusters/"+c.View.ID, http.StatusSeeOther)
+		return nil
+	}
+	f := p.Frame(r, "Cancel the "+c.Operation().Kind.Words()+" of "+c.View.Name)
+	f.At = "clusters"
+	p.Render(w, r, http.StatusOK, CancelPage(f, c))
+	return nil
+}
+
+func (p *Service) ClusterCancel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	then := r.PostForm.Get("then")
+	if then != "" && then != string(app.FailureRollBack) {
+		return &app.Error{Code: app.EInvalid, Field: "then", Message: "What is to become of what was made is not known.", Hint: "Go back and choose again."}
+	}
+	return p.ToCluster(w, r)(p.Muster.CancelOperation(r.Context(), a, chi.URLParam(r, "id"), 0, then != ""))
+}
+
+// ClusterRollBackAsk shows the plan of a roll-back; what is shown is what runs.
+func (p *Service) ClusterRollBackAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.askRollBack(w, r, a, http.StatusOK, "")
+}
+
+func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
+	id := chi.URLParam(r, "id")
+	view, err := p.Muster.Cluster(r.Context(), a, id)
+	if err != nil {
+		return err
+	}
+	c := clusterpage.Show{Now: p.Now(), Actor: a, View: view}
+	if !c.Can(app.ActRollBack) {
+		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
+		return nil
+	}
+	preview, err := p.Muster.PreviewRollBack(r.Context(), a, view.ID, 0)
+	if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Roll back "+view.Name)
+	f.At = "clusters"
+	p.Render(w, r, status, RollBackPage(f, RollBack{View: view, Preview: preview, Notice: notice}))
+	return nil
+}
+
+func (p *Service) ClusterRollBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	view, err := p.Muster.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
+	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
+		return p.askRollBack(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
+	}
+	return p.ToCluster(w, r)(view, err)
+}

@@ -1,0 +1,34 @@
+package operation
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	clusterpage "muster/portal/cluster"
+)
+
+func (p *Service) ClusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	view, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	c := clusterpage.Show{Now: p.Now(), Actor: a, View: view}
+	if !c.CanDelete() {
+		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
+		return nil
+	}
+	f := p.Frame(r, "Delete "+view.Name)
+	f.At = "clusters"
+	p.Render(w, r, http.StatusOK, DeletePage(f, c))
+	return nil
+}
+
+func (p *Service) ClusterDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	view, err := p.Muster.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
+	return nil
+}

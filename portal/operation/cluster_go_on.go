@@ -1,0 +1,58 @@
+package operation
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/portal/site"
+)
+
+// ClusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
+func (p *Service) ClusterGoOnAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.askGoOn(w, r, a, http.StatusOK, "")
+}
+
+func (p *Service) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
+	view, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	preview, err := p.GoingOn().PreviewGoOn(r.Context(), a, view.ID, 0)
+	if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Accept fewer nodes · "+view.Name)
+	f.At = "clusters"
+	p.Render(w, r, status, GoOnPage(f, GoOn{Now: p.Now(), View: view, Preview: preview, Notice: notice}))
+	return nil
+}
+
+func (p *Service) ClusterGoOn(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	view, err := p.GoingOn().GoOn(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), r.PostForm.Get("top_up") == "")
+	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
+		return p.askGoOn(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
+	}
+	return p.ToCluster(w, r)(view, err)
+}
+
+// ClusterTopUp says whether the nodes that a cluster lacks are asked for again, and when.
+func (p *Service) ClusterTopUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	var o app.TopUpOrder
+	switch r.PostForm.Get("do") {
+	case "now":
+		o.Now = true
+	case "off":
+		o.Off = true
+	case "on":
+	default:
+		return &app.Error{Code: app.EInvalid, Field: "do", Message: "What is to be done is not known.", Hint: "Go back and choose again."}
+	}
+	return p.ToCluster(w, r)(p.GoingOn().SetTopUp(r.Context(), a, chi.URLParam(r, "id"), o))
+}

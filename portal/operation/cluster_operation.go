@@ -1,0 +1,59 @@
+package operation
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	clusterpage "muster/portal/cluster"
+	"muster/portal/site"
+)
+
+// ClusterPlan is the page of the latest operation.
+func (p *Service) ClusterPlan(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.operationPage(w, r, a, 0)
+}
+
+// ClusterOperation is the page of one operation, for good.
+func (p *Service) ClusterOperation(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	n, err := strconv.ParseInt(chi.URLParam(r, "operation"), 10, 64)
+	if err != nil || n < 1 {
+		return app.Errorf(app.ENotFound, "%q is not the number of an operation.", chi.URLParam(r, "operation"))
+	}
+	return p.operationPage(w, r, a, n)
+}
+
+func (p *Service) operationPage(w http.ResponseWriter, r *http.Request, a app.Actor, operation int64) error {
+	c, err := p.cluster.ReadOperation(r.Context(), a, chi.URLParam(r, "id"), operation, site.DrawnBy(r.URL.Query()))
+	if err != nil {
+		return err
+	}
+	title := c.View.Name
+	if c.Pinned == nil { // it was never asked for anything
+		http.Redirect(w, r, "/clusters/"+c.View.ID, http.StatusSeeOther)
+		return nil
+	}
+	if c.Have, err = clusterpage.Digests(r.Context(), c); err != nil {
+		return err
+	}
+	f := p.ClusterFrame(r, "Plan of "+title)
+	if !c.Pinned.Status.Ended() {
+		f.Refresh = 5
+	}
+	p.Render(w, r, http.StatusOK, OperationPage(f, c))
+	return nil
+}
+
+// ClusterHistory lists all that was asked of a cluster.
+func (p *Service) ClusterHistory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	if err != nil {
+		return err
+	}
+	h := clusterpage.History{Now: p.Now(), View: v, Tabs: p.ClusterTabs(a, v, "history"), Receipts: p.Machines() != nil, Checks: p.health.Checking() != nil, Compare: p.Life() != nil}
+	h.From, _ = strconv.Atoi(r.URL.Query().Get("from"))
+	f := p.ClusterFrame(r, "History of "+v.Name)
+	p.Render(w, r, http.StatusOK, HistoryPage(f, h))
+	return nil
+}

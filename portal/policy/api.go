@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"context"
+
+	"muster/app"
+	apppolicy "muster/app/policy"
+	"muster/portal/site"
+)
+
+type policyList struct {
+	TimeZone string             `json:"time_zone" doc:"By which weekday and hour go"`
+	Policies []apppolicy.Policy `json:"policies" nullable:"false"`
+
+	Words []apppolicy.PolicyWord `json:"words" nullable:"false" doc:"What expressions can ask about"`
+}
+
+type policyVersions struct {
+	Versions []apppolicy.Policy `json:"versions" nullable:"false" doc:"The newest first"`
+}
+
+// PolicyPath names a policy. It is exported since huma leaves out embedded fields that are not.
+type PolicyPath struct {
+	Name string `path:"name" maxLength:"63" doc:"The policy's name"`
+}
+
+type policyInput struct {
+	PolicyPath
+	Body apppolicy.Policy
+}
+
+type tryInput struct{ Body apppolicy.Try }
+
+type policyDeleted struct {
+	Deleted string `json:"deleted" doc:"The policy's name"`
+}
+
+type zoneInput struct{ Body policyZone }
+
+type policyZone struct {
+	TimeZone string `json:"time_zone" maxLength:"64" doc:"Such as Europe/Berlin"`
+}
+
+func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[policyList], error) {
+	list, err := p.Ruling().PolicyList(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	zone, err := p.Ruling().PolicyZone(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Ruling().PolicyWords())}}, nil
+}
+
+func (p *Service) APIShow(ctx context.Context, in *PolicyPath) (*site.Body[policyVersions], error) {
+	all, err := p.Ruling().Policy(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[policyVersions]{Body: policyVersions{site.OrEmpty(all)}}, nil
+}
+
+func (p *Service) APISave(ctx context.Context, in *policyInput) (*site.Body[apppolicy.Policy], error) {
+	if in.Body.Name != in.Name {
+		return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "name", Message: "The policy has another name than the address.", Hint: "A policy cannot be renamed; make a new one and delete the old."})
+	}
+	saved, err := p.Ruling().SavePolicy(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[apppolicy.Policy]{Body: saved}, nil
+}
+
+func (p *Service) APIDelete(ctx context.Context, in *PolicyPath) (*site.Body[policyDeleted], error) {
+	if err := p.Ruling().DeletePolicy(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[policyDeleted]{Body: policyDeleted{in.Name}}, nil
+}
+
+func (p *Service) APITry(ctx context.Context, in *tryInput) (*site.Body[apppolicy.Trial], error) {
+	t, err := p.Ruling().TryPolicy(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[apppolicy.Trial]{Body: t}, nil
+}
+
+func (p *Service) APIZone(ctx context.Context, in *zoneInput) (*site.Body[policyZone], error) {
+	if err := p.Ruling().SetPolicyZone(ctx, site.Caller(ctx), in.Body.TimeZone); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[policyZone]{Body: in.Body}, nil
+}

@@ -1,0 +1,5 @@
+package policy
+
+import "muster/app"
+
+type RequestInput struct{ Body app.ClusterRequest }

@@ -1,0 +1,121 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"muster/app"
+	appoperation "muster/app/operation"
+	"muster/portal/site"
+)
+
+// Asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the request that waits.
+type Asked struct {
+	Status   int
+	Location string `header:"Location" doc:"Where the cluster, or the request that waits, is to be found"`
+	Body     any
+}
+
+func (p *Service) APIClusterCreate(ctx context.Context, in *RequestInput) (*Asked, error) {
+	answer, err := p.ask(ctx, site.Caller(ctx), in.Body)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	if v := answer.Cluster; v != nil {
+		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
+		return &Asked{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: v}, nil
+	}
+	return &Asked{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
+}
+
+// EitherWay documents both answers.
+func EitherWay(o *huma.Operation) {
+	o.DefaultStatus = http.StatusCreated
+	o.Responses = map[string]*huma.Response{
+		"201": {Description: "The cluster", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ClusterView"}}}},
+		"202": {Description: "The request waits for approvals", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Request"}}}},
+	}
+}
+
+type requestListInput struct {
+	View   app.RequestView   `query:"view" enum:"mine,inbox,all" doc:"mine: that I asked for; inbox: that wait for me; all (default)"`
+	Status app.RequestStatus `query:"status" enum:"waiting,offered,accepted,refused,denied,expired,withdrawn" doc:"Only those in this state"`
+	Before int64             `query:"before" minimum:"0" doc:"Only those with a smaller number"`
+	Limit  int               `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 100"`
+}
+
+type requestList struct {
+	Requests []app.Request `json:"requests" nullable:"false"`
+}
+
+// RequestPath names a request. It is exported since huma leaves out embedded fields that are not.
+type RequestPath struct {
+	ID int64 `path:"id" minimum:"1" doc:"The request's number"`
+}
+
+type reviewInput struct {
+	RequestPath
+	Body appoperation.ReviewRequest
+}
+
+type confirmInput struct {
+	RequestPath
+	Body struct {
+		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Of the offer, as it was shown"`
+	}
+}
+
+type withdrawInput struct {
+	RequestPath
+	Body struct {
+		Reason string `json:"reason,omitempty" maxLength:"1000"`
+	}
+}
+
+type breakGlassInput struct {
+	RequestPath
+	Body struct {
+		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Of the request, as it was shown"`
+		Reason   string `json:"reason" maxLength:"1000" doc:"At least 10 letters; everybody concerned reads it"`
+	}
+}
+
+func (p *Service) APIRequestList(ctx context.Context, in *requestListInput) (*site.Body[requestList], error) {
+	list, err := p.Requesting().Requests(ctx, site.Caller(ctx), app.RequestFilter{View: in.View, Status: in.Status, Before: in.Before, Limit: in.Limit})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[requestList]{Body: requestList{site.OrEmpty(list)}}, nil
+}
+
+func (p *Service) APIRequestShow(ctx context.Context, in *RequestPath) (*site.Body[app.Request], error) {
+	return p.request(ctx)(p.Requesting().Request(ctx, site.Caller(ctx), in.ID))
+}
+
+func (p *Service) APIRequestReview(ctx context.Context, in *reviewInput) (*site.Body[app.Request], error) {
+	return p.request(ctx)(p.Requesting().Review(ctx, site.Caller(ctx), in.ID, in.Body))
+}
+
+func (p *Service) APIRequestConfirm(ctx context.Context, in *confirmInput) (*site.Body[app.Request], error) {
+	return p.request(ctx)(p.Requesting().Confirm(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash))
+}
+
+func (p *Service) APIRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[app.Request], error) {
+	return p.request(ctx)(p.Requesting().Withdraw(ctx, site.Caller(ctx), in.ID, in.Body.Reason))
+}
+
+func (p *Service) APIRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[app.Request], error) {
+	return p.request(ctx)(p.Requesting().BreakGlass(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
+}
+
+// request answers with what a use case gave.
+func (p *Service) request(ctx context.Context) func(app.Request, error) (*site.Body[app.Request], error) {
+	return func(r app.Request, err error) (*site.Body[app.Request], error) {
+		if err != nil {
+			return nil, p.Fail(ctx, err)
+		}
+		return &site.Body[app.Request]{Body: r}, nil
+	}
+}

@@ -1,0 +1,223 @@
+package policy
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	appoperation "muster/app/operation"
+	"muster/portal/site"
+)
+
+// ask asks for a cluster, with or without requests.
+func (p *Service) ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	if m := p.Requesting(); m != nil {
+		return m.Ask(ctx, a, r)
+	}
+	v, err := p.Muster.CreateCluster(ctx, a, r)
+	return app.Answer{Cluster: &v}, err
+}
+
+// Submit is ask for a page, which leads to the cluster and needs only its id.
+func (p *Service) Submit(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	if m := p.Requesting(); m != nil {
+		return m.SubmitRequest(ctx, a, r)
+	}
+	v, err := p.Muster.CreateCluster(ctx, a, r)
+	return app.Answer{Request: app.Request{Cluster: v.ID}}, err
+}
+
+// pageOfRequests is how many requests a page lists.
+const pageOfRequests = 50
+
+func (p *Service) RequestList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	l, err := p.requests(r.Context(), a, r.URL)
+	if err != nil {
+		return err
+	}
+	frame := p.Frame(r, "Requests")
+	frame.At, frame.Live = "requests", true
+	p.Render(w, r, http.StatusOK, RequestListPage(frame, l))
+	return nil
+}
+
+// requests reads a page of the list.
+func (p *Service) requests(ctx context.Context, a app.Actor, at *url.URL) (RequestList, error) {
+	q := at.Query()
+	l := RequestList{Now: p.Now(), All: q.Get("view") == "all", Actor: a}
+	f := app.RequestFilter{View: app.RequestsMine, Limit: pageOfRequests + 1}
+	if l.All {
+		f.View = app.RequestsAll
+	}
+	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
+	var err error
+	if l.Requests, err = p.Requesting().Requests(ctx, a, f); err != nil {
+		return l, err
+	}
+	if len(l.Requests) > pageOfRequests {
+		l.Requests = l.Requests[:pageOfRequests]
+		l.Older = l.Requests[pageOfRequests-1].ID
+	}
+	if f.Before == 0 {
+		l.Inbox, err = p.Requesting().Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: 100})
+	}
+	return l, err
+}
+
+func (p *Service) RequestsLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	l, err := p.requests(ctx, a, at)
+	return []site.LiveOne{{ID: "waits", HTML: RequestListSummary(l)}, {ID: "lists", HTML: RequestListPart(l)}}, err
+}
+
+func (p *Service) RequestShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showRequest(w, r, a, http.StatusOK, RequestForm{})
+}
+
+// RequestBack leads from where a form was answered to the request itself, for those who load that page again.
+func (p *Service) RequestBack(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	id, err := requestID(r)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/requests/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
+	return nil
+}
+
+// showRequest shows a request, with what was typed into its forms where that could not be done.
+func (p *Service) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form RequestForm) error {
+	id, err := requestID(r)
+	if err != nil {
+		return err
+	}
+	s, err := p.requestPage(r.Context(), a, id, form)
+	if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Request "+strconv.FormatInt(id, 10))
+	f.At, f.Live = "requests", status == http.StatusOK
+	p.Render(w, r, status, RequestShowPage(f, s))
+	return nil
+}
+
+// requestPage reads a request for its page.
+func (p *Service) requestPage(ctx context.Context, a app.Actor, id int64, form RequestForm) (s RequestShow, err error) {
+	q, err := p.Requesting().Request(ctx, a, id)
+	if err != nil {
+		return s, err
+	}
+	c, err := p.Muster.Catalog(ctx, a)
+	if err != nil {
+		return s, err
+	}
+	return NewRequestShow(q, a, form, p.Now(), site.TitlesOf(c)), nil
+}
+
+func (p *Service) RequestLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	id, err := requestNumber(path.Base(at.Path))
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.requestPage(ctx, a, id, RequestForm{})
+	if err != nil {
+		return nil, err
+	}
+	parts := []site.LiveOne{{ID: "request-head", HTML: RequestHead(s)}, {ID: "request-forms", HTML: RequestForms(s)}, {ID: "request-ways", HTML: RequestWays(s)},
+		{ID: "request-facts", HTML: RequestFacts(s)}}
+	if len(s.Needs) > 0 {
+		parts = append(parts, site.LiveOne{ID: "approvals", HTML: RequestApprovals(s)})
+	}
+	return parts, nil
+}
+
+func requestID(r *http.Request) (int64, error) { return requestNumber(chi.URLParam(r, "request")) }
+
+func requestNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, app.Errorf(app.ENotFound, "There is no request %.30q.", text)
+	}
+	return id, nil
+}
+
+// RequestAct carries out what a form of a request's page asks for, and leads back to it.
+func (p *Service) RequestAct(act func(ctx context.Context, a app.Actor, id int64, form RequestForm) error) site.MemberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		if err := site.Form(r); err != nil {
+			return err
+		}
+		id, err := requestID(r)
+		if err != nil {
+			return err
+		}
+		in := r.PostForm
+		typed := RequestForm{Act: in.Get("act"), Reason: in.Get("reason"), PlanHash: in.Get("plan_hash"), Size: strings.TrimSpace(in.Get("size")), Lease: strings.TrimSpace(in.Get("lease"))}
+		err = act(r.Context(), a, id, typed)
+		e := app.AsError(err)
+		switch {
+		case err == nil:
+			http.Redirect(w, r, "/requests/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
+			return nil
+		case e.Reason == app.StepUpReason:
+			return err // the portal asks for the proof, and leads back
+		case e.Code == app.EInvalid, e.Code == app.EConflict, e.Code == app.EForbidden, e.Code == app.ETooLarge, e.Code == app.ENoLayout, e.Code == app.EQuota:
+			typed.Field, typed.Message, typed.Hint = e.Field, e.Message, e.Hint
+			return p.showRequest(w, r, a, site.StatusOf(err), typed)
+		}
+		return err
+	}
+}
+
+func (p *Service) RequestReview(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+	v := appoperation.ReviewRequest{Verdict: app.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
+	if v.Verdict == app.VerdictConditions {
+		var err error
+		if f.Size != "" {
+			if v.Conditions.Size, err = strconv.Atoi(f.Size); err != nil || v.Conditions.Size < 1 {
+				return &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: "The number of nodes must be a whole number from 1 on.", Hint: "Leave it empty for as many as were asked for."}
+			}
+		}
+		if v.Conditions.Lease, err = parseSpan(f.Lease, "conditions.lease"); err != nil {
+			return err
+		}
+	}
+	_, err := p.Requesting().Review(ctx, a, id, v)
+	return err
+}
+
+// parseSpan reads a length of time as people write it: 90m, 8h, 7d; 0 for "".
+func parseSpan(text, field string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	var d time.Duration
+	days, isDays := strings.CutSuffix(text, "d")
+	n, err := strconv.ParseUint(days, 10, 12)
+	if d = time.Duration(n) * 24 * time.Hour; !isDays || err != nil {
+		d, err = time.ParseDuration(text)
+	}
+	if err != nil || d <= 0 {
+		return 0, &app.Error{Code: app.EInvalid, Field: field, Message: strconv.Quote(text) + " is not a length of time.", Hint: "It looks like 90m, 8h or 7d."}
+	}
+	return d, nil
+}
+
+func (p *Service) RequestConfirm(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+	_, err := p.Requesting().Confirm(ctx, a, id, f.PlanHash)
+	return err
+}
+
+func (p *Service) RequestWithdraw(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+	_, err := p.Requesting().Withdraw(ctx, a, id, f.Reason)
+	return err
+}
+
+func (p *Service) RequestBreakGlass(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+	_, err := p.Requesting().BreakGlass(ctx, a, id, f.PlanHash, f.Reason)
+	return err
+}

@@ -1,0 +1,11 @@
+package policy
+
+import "muster/portal/site"
+
+// Service serves the pages and REST operations of policies and requests.
+type Service struct {
+	*site.Site
+}
+
+// New returns the service on top of what all nouns share.
+func New(s *site.Site) *Service { return &Service{Site: s} }

@@ -1,0 +1,81 @@
+package pool
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	"muster/portal/site"
+)
+
+type PoolName struct {
+	Name string `path:"name" maxLength:"63" doc:"The pool's name"`
+}
+
+type poolCreateInput struct {
+	Body struct {
+		Name     string       `json:"name" maxLength:"63" doc:"Small letters, digits and '-'"`
+		Hardware string       `json:"hardware" maxLength:"200"`
+		Image    string       `json:"image" maxLength:"200"`
+		Provider string       `json:"provider" maxLength:"200"`
+		Zone     string       `json:"zone,omitempty" maxLength:"200" doc:"Left out: wherever the provider chooses"`
+		Count    int          `json:"count" doc:"How many machines are to be ready, from 0 to 500"`
+		MaxAge   *int64       `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced; left out: 24 hours"`
+		Mode     app.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"Left out: on"`
+	}
+}
+
+type poolChangeInput struct {
+	PoolName
+	Body struct {
+		Count  *int         `json:"count,omitempty" doc:"How many machines are to be ready, from 0 to 500"`
+		MaxAge *int64       `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced"`
+		Mode   app.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: it is refilled; off: what is there is handed out, and nothing is made"`
+	}
+}
+
+type poolList struct {
+	Pools []app.PoolView `json:"pools"`
+}
+
+func ageOf(nanoseconds *int64) *time.Duration {
+	if nanoseconds == nil {
+		return nil
+	}
+	d := time.Duration(*nanoseconds)
+	return &d
+}
+
+func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[poolList], error) {
+	all, err := p.Pooling().Pools(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[poolList]{Body: poolList{site.OrEmpty(all)}}, nil
+}
+
+func (p *Service) APIShow(ctx context.Context, in *PoolName) (*site.Body[app.PoolView], error) {
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().Pool(ctx, site.Caller(ctx), in.Name))
+}
+
+func (p *Service) APICreate(ctx context.Context, in *poolCreateInput) (*site.Body[app.PoolView], error) {
+	b := in.Body
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().CreatePool(ctx, site.Caller(ctx), app.PoolRequest{Name: b.Name, Hardware: b.Hardware, Image: b.Image, Provider: b.Provider,
+		Zone: b.Zone, Count: &b.Count, MaxAge: ageOf(b.MaxAge), Mode: b.Mode}))
+}
+
+func (p *Service) APIChange(ctx context.Context, in *poolChangeInput) (*site.Body[app.PoolView], error) {
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().ChangePool(ctx, site.Caller(ctx), app.PoolRequest{Name: in.Name, Count: in.Body.Count, MaxAge: ageOf(in.Body.MaxAge), Mode: in.Body.Mode}))
+}
+
+func (p *Service) APIDrain(ctx context.Context, in *PoolName) (*site.Body[app.PoolView], error) {
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().DrainPool(ctx, site.Caller(ctx), in.Name))
+}
+
+func (p *Service) APIDelete(ctx context.Context, in *PoolName) (*site.Body[app.PoolReceipt], error) {
+	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pooling().DeletePool(ctx, site.Caller(ctx), in.Name))
+}
+
+func (p *Service) APIReceipt(ctx context.Context, in *PoolName) (*site.Body[app.PoolReceipt], error) {
+	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pooling().PoolReceipt(ctx, site.Caller(ctx), in.Name))
+}

@@ -1,0 +1,98 @@
+package quota
+
+import (
+	"context"
+
+	"muster/app"
+	appoperation "muster/app/operation"
+	apppolicy "muster/app/policy"
+	"muster/portal/site"
+)
+
+type quotaList struct {
+	Quotas []apppolicy.QuotaUse `json:"quotas" nullable:"false"`
+}
+
+type quotaInput struct {
+	Body struct {
+		Scope  app.QuotaScope   `json:"scope" enum:"tenant,group,user,each_user" doc:"Whom it is for; that of the tenant is for superadmins to set"`
+		Name   string           `json:"name,omitempty" maxLength:"128" doc:"Of the group or user"`
+		Limits apppolicy.Limits `json:"limits" doc:"What is left out is not limited"`
+	}
+}
+
+type quotaKeyInput struct {
+	Scope app.QuotaScope `query:"scope" required:"true" enum:"tenant,group,user,each_user" doc:"Whom it is for"`
+	Name  string         `query:"name" maxLength:"128" doc:"Of the group or user"`
+}
+
+func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[quotaList], error) {
+	all, err := p.Money().Quotas(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[quotaList]{Body: quotaList{site.OrEmpty(all)}}, nil
+}
+
+func (p *Service) APILeft(ctx context.Context, _ *struct{}) (*site.Body[apppolicy.QuotaLeft], error) {
+	left, err := p.Money().QuotaLeft(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	left.Lines, left.Tightest = site.OrEmpty(left.Lines), site.OrEmpty(left.Tightest)
+	return &site.Body[apppolicy.QuotaLeft]{Body: left}, nil
+}
+
+func (p *Service) APISet(ctx context.Context, in *quotaInput) (*site.Body[apppolicy.QuotaUse], error) {
+	q, err := p.setQuota(ctx, site.Caller(ctx), apppolicy.Quota{Scope: in.Body.Scope, Name: in.Body.Name, Limits: in.Body.Limits})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[apppolicy.QuotaUse]{Body: q}, nil
+}
+
+func (p *Service) APIDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, error) {
+	if err := p.deleteQuota(ctx, site.Caller(ctx), in.Scope, in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return nil, nil
+}
+
+// setQuota asks the use case that the scope belongs to.
+func (p *Service) setQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
+	if q.Scope == app.QuotaTenant {
+		return p.Money().SetTenantQuota(ctx, a, q.Limits)
+	}
+	return p.Money().SetQuota(ctx, a, q)
+}
+
+func (p *Service) deleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error {
+	if scope == app.QuotaTenant {
+		_, err := p.Money().SetTenantQuota(ctx, a, apppolicy.Limits{})
+		return err
+	}
+	return p.Money().DeleteQuota(ctx, a, scope, name)
+}
+
+type leaseInput struct {
+	site.IDInput
+	Body app.LeaseRequest
+}
+
+func (p *Service) APILeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.LeaseOutlook], error) {
+	return p.outlook(ctx)(p.Money().LeaseOutlook(ctx, site.Caller(ctx), in.ID))
+}
+
+func (p *Service) APILeaseExtend(ctx context.Context, in *leaseInput) (*site.Body[appoperation.LeaseOutlook], error) {
+	return p.outlook(ctx)(p.Money().ExtendLease(ctx, site.Caller(ctx), in.ID, in.Body))
+}
+
+func (p *Service) outlook(ctx context.Context) func(appoperation.LeaseOutlook, error) (*site.Body[appoperation.LeaseOutlook], error) {
+	return func(o appoperation.LeaseOutlook, err error) (*site.Body[appoperation.LeaseOutlook], error) {
+		if err != nil {
+			return nil, p.Fail(ctx, err)
+		}
+		o.Warnings, o.Obstacles = site.OrEmpty(o.Warnings), site.OrEmpty(o.Obstacles)
+		return &site.Body[appoperation.LeaseOutlook]{Body: o}, nil
+	}
+}

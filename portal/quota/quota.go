@@ -1,0 +1,107 @@
+package quota
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"muster/app"
+	apppolicy "muster/app/policy"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func (p *Service) Page(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showQuotas(w, r, a, http.StatusOK, Form{})
+}
+
+func (p *Service) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
+	all, err := p.Money().Quotas(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Quotas")
+	l := List{Now: p.Now(), Quotas: all, Form: form, May: a.May("SetQuota"), MayTenant: a.May("SetTenantQuota")}
+	if form.Scope == "" && form.Error.Message == "" {
+		l.Form = editedQuota(all, r.URL.Query())
+	}
+	p.Render(w, r, status, ListPage(f, l))
+	return nil
+}
+
+// editedQuota fills the form with the quota that a link names, or with nothing.
+func editedQuota(all []apppolicy.QuotaUse, q url.Values) Form {
+	form := Form{Scope: string(app.QuotaUser), Values: map[app.Measure]string{}}
+	for _, u := range all {
+		if string(u.Scope) != q.Get("scope") || u.Name != q.Get("name") {
+			continue
+		}
+		form.Scope, form.Name, form.Edits = string(u.Scope), u.Name, true
+		for _, m := range apppolicy.Measures {
+			if limit, is := u.Limits.Of(m); is {
+				form.Values[m] = strconv.FormatFloat(limit, 'f', -1, 64)
+			}
+		}
+	}
+	return form
+}
+
+func (p *Service) Save(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	in := Form{Scope: r.PostForm.Get("scope"), Name: strings.TrimSpace(r.PostForm.Get("name")), Values: map[app.Measure]string{}}
+	q := apppolicy.Quota{Scope: app.QuotaScope(in.Scope), Name: in.Name}
+	if q.Scope == app.QuotaTenant || q.Scope == app.QuotaEachUser {
+		q.Name = ""
+	}
+	var err error
+	for _, m := range apppolicy.Measures {
+		in.Values[m] = strings.TrimSpace(r.PostForm.Get(string(m)))
+		if in.Values[m] == "" {
+			continue
+		}
+		limit, bad := strconv.ParseFloat(strings.ReplaceAll(in.Values[m], ",", "."), 64)
+		if bad != nil && err == nil {
+			err = &app.Error{Code: app.EInvalid, Field: string(m), Message: "A limit is a number.", Hint: "Leave it empty for no limit."}
+		}
+		q.Limits = q.Limits.With(m, limit)
+	}
+	if err == nil {
+		_, err = p.setQuota(r.Context(), a, q)
+	}
+	if e := app.AsError(err); err != nil && e.Code == app.EInvalid {
+		in.Error = page.Complaint{Message: e.Message, Hint: e.Hint}
+		return p.showQuotas(w, r, a, http.StatusUnprocessableEntity, in)
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/quotas", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	if err := p.deleteQuota(r.Context(), a, app.QuotaScope(r.PostForm.Get("scope")), r.PostForm.Get("name")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/quotas", http.StatusSeeOther)
+	return nil
+}
+
+// Left is what is left for the actor, for the page of a new cluster, which is worth showing without it too.
+func (p *Service) Left(r *http.Request, a app.Actor) []app.QuotaLine {
+	if p.Money() == nil || !a.May("CreateCluster") {
+		return nil
+	}
+	left, err := p.Money().QuotaLeft(r.Context(), a)
+	if err != nil {
+		p.LogError(r, err, http.StatusInternalServerError)
+		return nil
+	}
+	return left.Tightest
+}

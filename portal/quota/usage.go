@@ -1,0 +1,172 @@
+package quota
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"muster/app"
+	"muster/app/usage"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+type usageInput struct {
+	From   string          `query:"from" maxLength:"64" doc:"A day or a moment, in UTC where it names no zone; the beginning of this month where it is left out"`
+	To     string          `query:"to" maxLength:"64" doc:"Likewise; now where it is left out"`
+	By     usage.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"What it is added up by"`
+	Step   usage.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Parts of the calendar in UTC; weeks begin on Monday"`
+	All    bool            `query:"all" doc:"Of all tenants, for superadmins"`
+	Format string          `query:"format" enum:"json,csv" doc:"As the Accept header says where it is left out"`
+	Accept string          `header:"Accept" hidden:"true"`
+}
+
+// usageOutput is JSON or CSV, as it was asked for.
+type usageOutput struct {
+	ContentType string `header:"Content-Type"`
+	Disposition string `header:"Content-Disposition"`
+	Body        []byte
+}
+
+// UsageForms tells programs what comes back. newAPI puts the schema into the document.
+func UsageForms(o *huma.Operation) {
+	o.Responses = map[string]*huma.Response{"304": {Description: http.StatusText(http.StatusNotModified)}, "200": {Description: "What was used", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Usage"}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+}
+
+func (p *Service) APIUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+	f, err := usageFilter(url.Values{"from": {in.From}, "to": {in.To}, "by": {string(in.By)}, "step": {string(in.Step)}})
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	u, err := p.usage(ctx, site.Caller(ctx), f, in.All)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	if in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv") {
+		return &usageOutput{ContentType: "text/csv; charset=utf-8", Disposition: `attachment; filename="usage.csv"`, Body: u.CSV()}, nil
+	}
+	b, err := json.Marshal(u)
+	return &usageOutput{ContentType: "application/json", Body: b}, err
+}
+
+func (p *Service) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, all bool) (usage.Usage, error) {
+	if all {
+		return p.Money().UsageOfAll(ctx, a, f)
+	}
+	return p.Money().Usage(ctx, a, f)
+}
+
+// usageFilter reads what is asked for. A day as the end is meant with all of it.
+func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
+	f.By, f.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
+	read := func(field string, into *time.Time) {
+		text := strings.TrimSpace(q.Get(field))
+		if text == "" || err != nil {
+			return
+		}
+		if *into, err = app.ParseMoment(text); err != nil {
+			app.AsError(err).Field = field
+		}
+		if field == "to" && len(text) == len(time.DateOnly) {
+			*into = into.AddDate(0, 0, 1)
+		}
+	}
+	read("from", &f.From)
+	read("to", &f.To)
+	return f, err
+}
+
+func (p *Service) UsageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q := r.URL.Query()
+	v := Usage{Now: p.Now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
+	if !q.Has("by") {
+		q.Set("by", string(usage.UsageByTemplate))
+		if v.Everybody {
+			q.Set("by", string(usage.UsageByUser))
+		}
+	}
+	if !q.Has("step") {
+		q.Set("step", string(usage.UsageDay))
+	}
+	v.By, v.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
+	var err error
+	v.Range, err = usageRange(q, p.Now())
+	v.From, v.To = q.Get("from"), q.Get("to")
+	var f usage.UsageFilter
+	if err == nil {
+		f, err = usageFilter(q)
+	}
+	part := r.Header.Get("Muster-Part") != ""
+	if err == nil && !part && q.Get("format") != "csv" && q.Get("whole") != "true" {
+		// What cannot be answered is said at once, all the same.
+		if err = f.Check(p.Now()); err == nil {
+			v.Later = p.usageLater(r, a)
+		}
+	}
+	if err == nil && !v.Later {
+		v.Usage, err = p.usage(r.Context(), a, f, v.All)
+	}
+	status := http.StatusOK
+	if e := app.AsError(err); err != nil && (e.Code == app.EInvalid || e.Code == app.ETooLarge) {
+		status, v.Error, v.ErrorAt = http.StatusUnprocessableEntity, page.Complaint{Message: e.Message, Hint: e.Hint}, e.Field
+	} else if err != nil {
+		return err
+	}
+	if q.Get("format") == "csv" && err == nil {
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		w.Header().Set("Content-Disposition", `attachment; filename="usage.csv"`)
+		_, _ = w.Write(v.Usage.CSV())
+		return nil
+	}
+	if err == nil && !v.Later {
+		if v.Ahead, err = p.ahead(r.Context(), a, v); err != nil {
+			return err
+		}
+	}
+	fr := p.Frame(r, "Usage")
+	fr.At = "usage"
+	if v.Later {
+		fr.Scripts = []string{"home.js"}
+	}
+	if part && status == http.StatusOK {
+		p.Render(w, r, status, UsageSums(v))
+		return nil
+	}
+	p.Render(w, r, status, UsagePage(fr, v))
+	return nil
+}
+
+// SumUsage is how many clusters there may be for the page of usage to wait for its sums: with more, a script fetches them. Without one,
+// a link leads to the page with all.
+const SumUsage = 1000
+
+func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
+	counts, err := p.Muster.ClusterCounts(r.Context(), a, app.ClusterFilter{Deleted: true})
+	if err != nil {
+		p.LogError(r, err, http.StatusInternalServerError)
+	}
+	all := 0
+	for _, n := range counts.By {
+		all += n
+	}
+	return all > SumUsage
+}
+
+// MonthCost is what the actor's machines cost this month so far; nil where that cannot be told. The list of clusters is worth
+// more than this line, so a failure is only logged.
+func (p *Service) MonthCost(r *http.Request, a app.Actor) *usage.UsageSum {
+	if p.Money() == nil || !a.May("Usage") {
+		return nil
+	}
+	u, err := p.Money().Usage(r.Context(), a, usage.UsageFilter{Mine: true})
+	if err != nil {
+		p.LogError(r, err, http.StatusInternalServerError)
+		return nil
+	}
+	return &u.Total
+}

@@ -1,0 +1,305 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"muster/app"
+	"muster/app/resource"
+	"muster/portal/site"
+)
+
+// Uploads tells requests whose body is a content, which has a limit of its own and is never held in memory.
+func Uploads(r *http.Request) bool {
+	return r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/api/v1/resources/") && strings.HasSuffix(r.URL.Path, "/content") ||
+		r.Method == http.MethodPost && r.URL.Path == "/admin/resources" || site.SettingsUpload(r)
+}
+
+// LimitUnless is limit for all requests but some.
+func (p *Service) LimitUnless(n int64, some func(*http.Request) bool) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		limited := p.Limit(n)(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if some(r) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			limited.ServeHTTP(w, r)
+		})
+	}
+}
+
+// steady is a body that may take its time, but not stand still.
+type steady struct {
+	r  io.Reader
+	rc *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (s steady) Read(b []byte) (int, error) {
+	_ = s.rc.SetReadDeadline(time.Now().Add(site.UploadPause))
+	return s.r.Read(b)
+}
+
+// Content says in the API's description that a body or answer is a content.
+func Content(o *huma.Operation) {
+	o.Metadata = map[string]any{site.MetaStream: true}
+	bytes := map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	if o.Method == http.MethodPut {
+		o.RequestBody = &huma.RequestBody{Required: true, Description: "The content as it is, streamed", Content: bytes}
+		return
+	}
+	o.Responses = map[string]*huma.Response{
+		"200": {Description: "The content", Content: bytes},
+		"206": {Description: "The content from the byte on that Range asks for", Content: bytes},
+	}
+}
+
+// Slow lets an operation take longer than others, as it speaks to somebody else.
+func Slow(o *huma.Operation) { o.Metadata = map[string]any{site.MetaStream: true} }
+
+type ResourcePath struct {
+	Resource string `path:"resource" maxLength:"400" doc:"Its automator, type and name with colons between, such as shell:archive:site"`
+}
+
+func (r ResourcePath) id() (resource.ResourceID, error) { return resource.ParseResourceID(r.Resource) }
+
+type ResourceVersionPath struct {
+	ResourcePath
+	Version int64 `path:"version" minimum:"0" doc:"The version's number; 0 is the one in use"`
+}
+
+type ResourceListInput struct {
+	Family string `query:"family" enum:"automator,provider" doc:"Only those of such"`
+	Member string `query:"member" maxLength:"100" doc:"Only those of this automator or type of provider"`
+	Type   string `query:"type" maxLength:"100" doc:"Only those of this type"`
+	Search string `query:"search" maxLength:"100" doc:"Only those with this in their name"`
+	After  string `query:"after" maxLength:"400" doc:"Only those behind this one, as next gives it"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"200" doc:"At most so many; 0 is as many as a page holds"`
+}
+
+type resourceList struct {
+	Resources []resource.ResourceInfo `json:"resources"`
+	Next      string                  `json:"next,omitempty" doc:"What to ask for as after to go on; left out at the end"`
+}
+
+type resourceTypeList struct {
+	Types []resource.ResourceTypes `json:"types"`
+}
+
+type resourceFileList struct {
+	Files []resource.ResourceFile `json:"files"`
+}
+
+func (p *Service) APITypes(ctx context.Context, _ *struct{}) (*site.Body[resourceTypeList], error) {
+	all, err := p.Resourcing().ResourceTypes(ctx, site.Caller(ctx))
+	return site.Answered[resourceTypeList](ctx, p.Site)(resourceTypeList{site.OrEmpty(all)}, err)
+}
+
+func (p *Service) APIList(ctx context.Context, in *ResourceListInput) (*site.Body[resourceList], error) {
+	list, more, err := p.Resourcing().Resources(ctx, site.Caller(ctx), resource.ResourceFilter{Family: resource.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
+		After: in.After, Limit: in.Limit})
+	out := resourceList{Resources: site.OrEmpty(list)}
+	if more && len(list) > 0 {
+		out.Next = list[len(list)-1].ResourceID.String()
+	}
+	return site.Answered[resourceList](ctx, p.Site)(out, err)
+}
+
+func (p *Service) APIShow(ctx context.Context, in *ResourcePath) (*site.Body[resource.ResourceInfo], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return site.Answered[resource.ResourceInfo](ctx, p.Site)(p.Resourcing().Resource(ctx, site.Caller(ctx), id))
+}
+
+type resourcePushInput struct {
+	ResourcePath
+	File   string `query:"file" maxLength:"400" doc:"What the file is called, for people"`
+	Note   string `query:"note" maxLength:"2000" doc:"What is new in this version"`
+	Sha256 string `query:"sha256" maxLength:"64" doc:"The SHA-256 of the content in hex; another content is refused"`
+	Stage  bool   `query:"stage" doc:"Stage the version at once"`
+	stream io.Reader
+}
+
+// Resolve takes the body as it comes: huma would read all of it first.
+func (in *resourcePushInput) Resolve(ctx huma.Context) []error {
+	_, w := humachi.Unwrap(ctx)
+	in.stream = steady{ctx.BodyReader(), http.NewResponseController(w)}
+	return nil
+}
+
+func (p *Service) APIPush(ctx context.Context, in *resourcePushInput) (*site.Body[resource.ResourceVersion], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, site.UploadTime)
+	defer cancel()
+	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Resourcing().PushResource(ctx, site.Caller(ctx),
+		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: in.File}, Note: in.Note, Hash: in.Sha256, Stage: in.Stage}, in.stream))
+}
+
+type resourceImportInput struct {
+	ResourcePath
+	Body struct {
+		Git    string `json:"git" maxLength:"1000" doc:"Where the repository is, such as https://git.example.com/team/site.git"`
+		Ref    string `json:"ref" maxLength:"200" doc:"A tag, branch or commit"`
+		Folder string `json:"folder,omitempty" maxLength:"500" doc:"Only this folder of it"`
+		Secret string `json:"secret,omitempty" maxLength:"64" doc:"The name of a secret with user:token, or a token"`
+		Note   string `json:"note,omitempty" maxLength:"2000" doc:"What is new in this version"`
+		Stage  bool   `json:"stage,omitempty" doc:"Stage the version at once"`
+	}
+}
+
+func (p *Service) APIImport(ctx context.Context, in *resourceImportInput) (*site.Body[resource.ResourceVersion], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	b := in.Body
+	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Resourcing().ImportResource(ctx, site.Caller(ctx),
+		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
+}
+
+func (p *Service) APIStage(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
+	return p.resourceMark(ctx, in, p.Resourcing().StageResource)
+}
+
+func (p *Service) APIRecall(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
+	return p.resourceMark(ctx, in, p.Resourcing().RecallResource)
+}
+
+func (p *Service) resourceMark(ctx context.Context, in *ResourceVersionPath, mark func(context.Context, app.Actor, resource.ResourceID, int64) (resource.ResourceInfo, error)) (*site.Body[resource.ResourceInfo], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return site.Answered[resource.ResourceInfo](ctx, p.Site)(mark(ctx, site.Caller(ctx), id, in.Version))
+}
+
+func (p *Service) APIDelete(ctx context.Context, in *ResourceVersionPath) (*struct{}, error) {
+	id, err := in.id()
+	if err == nil {
+		err = p.Resourcing().DeleteResource(ctx, site.Caller(ctx), id, in.Version)
+	}
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return nil, nil
+}
+
+type resourceSyncInput struct {
+	Body struct {
+		Family string `json:"family,omitempty" enum:"automator,provider" doc:"Only those of such"`
+		Member string `json:"member,omitempty" maxLength:"100" doc:"Only those of this automator or type of provider"`
+		DryRun bool   `json:"dry_run,omitempty" doc:"Only tell what would change"`
+	}
+}
+
+func (p *Service) APISync(ctx context.Context, in *resourceSyncInput) (*site.Body[resource.ResourceSync], error) {
+	f := resource.ResourceFilter{Family: resource.ResourceFamily(in.Body.Family), Member: in.Body.Member}
+	return site.Answered[resource.ResourceSync](ctx, p.Site)(p.Resourcing().SyncResources(ctx, site.Caller(ctx), f, in.Body.DryRun))
+}
+
+type resourceDiffInput struct {
+	ResourcePath
+	From int64 `query:"from" minimum:"0" doc:"A version's number; 0 is the one in use"`
+	To   int64 `query:"to" minimum:"0" doc:"Another one's"`
+}
+
+func (p *Service) APIDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.ResourceDiff], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return site.Answered[resource.ResourceDiff](ctx, p.Site)(p.Resourcing().DiffResource(ctx, site.Caller(ctx), id, in.From, in.To))
+}
+
+func (p *Service) APIFiles(ctx context.Context, in *ResourceVersionPath) (*site.Body[resourceFileList], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	files, err := p.Resourcing().ResourceFiles(ctx, site.Caller(ctx), id, in.Version)
+	return site.Answered[resourceFileList](ctx, p.Site)(resourceFileList{site.OrEmpty(files)}, err)
+}
+
+type resourceContentInput struct {
+	ResourceVersionPath
+	Range string `header:"Range" maxLength:"100" doc:"bytes=N- goes on from the byte N"`
+}
+
+func (p *Service) APIContent(ctx context.Context, in *resourceContentInput) (*huma.StreamResponse, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	a := site.Caller(ctx)
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		r, w := humachi.Unwrap(hc)
+		if err := p.sendResource(ctx, w, a, id, in.Version, in.Range); err != nil {
+			p.NoteRefusal(ctx, a, "api", err)
+			p.WriteProblem(w, r, err)
+		}
+	}}, nil
+}
+
+// sendResource streams a content. An error is given where nothing was said yet.
+func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app.Actor, id resource.ResourceID, number int64, rng string) error {
+	from := int64(0)
+	if rng != "" {
+		first, ok := strings.CutPrefix(rng, "bytes=")
+		first, open := strings.CutSuffix(first, "-")
+		n, err := strconv.ParseInt(first, 10, 64)
+		if !ok || !open || err != nil || n < 0 {
+			return &app.Error{Code: app.EInvalid, Field: "range", Message: "A content is given from one byte on to its end.", Hint: "Ask for bytes=N-."}
+		}
+		from = n
+	}
+	info, v, r, err := p.Resourcing().OpenResource(ctx, a, id, number, from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Length", strconv.FormatInt(v.Size-from, 10))
+	h.Set("Content-Disposition", `attachment; filename="`+downloadName(info, v)+`"`)
+	h.Set("ETag", `"`+v.Hash+`"`)
+	h.Set("Accept-Ranges", "bytes")
+	if from > 0 {
+		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, v.Size-1, v.Size))
+		w.WriteHeader(http.StatusPartialContent)
+	}
+	if err := site.SendContent(w, r); err != nil { // it is too late to say so otherwise
+		if ctx.Err() == nil && !errors.Is(err, site.ErrGone) {
+			p.Log.ErrorContext(ctx, "the content of a resource could not be sent to its end", "resource", id.String(), "version", v.Number, "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// downloadName is what a browser calls the file. What people gave it as a name may hold anything, so only the ending is taken from it.
+func downloadName(info resource.ResourceInfo, v resource.ResourceVersion) string {
+	ending := ""
+	if info.Format == resource.FormatArchive {
+		ending = ".tar.gz"
+		for _, e := range []string{".tgz", ".tar", ".zip"} {
+			if strings.HasSuffix(strings.ToLower(v.Source.File), e) {
+				ending = e
+			}
+		}
+	}
+	return fmt.Sprintf("%s-%d%s", info.Name, v.Number, ending)
+}

@@ -1,0 +1,55 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"muster/app"
+)
+
+func ServeOpenAPI(doc *huma.OpenAPI) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		b, err := json.Marshal(doc)
+		if err != nil {
+			http.Error(w, "internal error", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(b)
+	}
+}
+
+const MetaStream = "stream"
+
+type ActorKey struct{}
+
+type StillKey struct{}
+
+// Still tells whether the token of a request that goes on for long counts yet.
+func Still(ctx context.Context) error {
+	if f, ok := ctx.Value(StillKey{}).(func(context.Context) error); ok {
+		return f(ctx)
+	}
+	return nil
+}
+
+// Caller gives whose token the request carried.
+func Caller(ctx context.Context) app.Actor {
+	a, _ := ctx.Value(ActorKey{}).(app.Actor)
+	return a
+}
+
+// Fail turns an error of a use case into a problem, and logs what is not told.
+func (p *Site) Fail(ctx context.Context, err error) error {
+	e, a := Known(err)
+	p.NoteRefusal(ctx, Caller(ctx), "api", err)
+	if a.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		p.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.Any("error", err), slog.Int("status", a.Status),
+			slog.String("request", RequestOf(ctx).Id))
+	}
+	return NewProblem(e, a)
+}

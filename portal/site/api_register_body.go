@@ -1,0 +1,3 @@
+package site
+
+const MediaJSON = "application/json"

@@ -1,0 +1,50 @@
+package site
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"muster/app"
+	planpage "muster/portal/plan"
+)
+
+// Graphing is a power that a Muster may have: to tell a plan with the joins in it, from which it is drawn faithfully and at less
+// cost. A portal without it draws what Steps gives.
+type Graphing interface {
+	StepGraph(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
+}
+
+// Graph gives the steps of an operation for its picture; operation 0 is the latest.
+func (p *Site) Graph(ctx context.Context, a app.Actor, cluster string, operation int64) (steps []app.Step, err error) {
+	if g, ok := p.Muster.(Graphing); ok {
+		steps, err = g.StepGraph(ctx, a, cluster, operation)
+	} else {
+		steps, err = p.Muster.Steps(ctx, a, cluster, operation)
+	}
+	return planpage.WithExpected(steps), err
+}
+
+// Drawn is which picture of a plan an address asks for.
+type Drawn struct {
+	Kind string
+	From int // the first row of a timeline
+	Span time.Duration
+}
+
+func DrawnBy(q url.Values) Drawn {
+	d := Drawn{Kind: q.Get("plan")}
+	d.From, _ = strconv.Atoi(q.Get("rows"))
+	d.From = max(d.From, 0)
+	if n, err := strconv.ParseInt(q.Get("span"), 10, 64); err == nil && n > 0 && n < 1e6 {
+		d.Span = time.Duration(n) * time.Second
+	}
+	return d
+}
+
+// Of how many steps the earlier tries are looked up, and in how many lines of each.
+const (
+	TriedShown = 20
+	TriedLines = 1000
+)

@@ -1,0 +1,21 @@
+package site
+
+import (
+	"net/http"
+
+	"muster/app"
+	"muster/portal/page"
+)
+
+// ClusterFrame is the frame of a page of one cluster.
+func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
+	f := p.Frame(r, title)
+	f.At, f.Styles, f.Scripts = "clusters", append(f.Styles, "plan.css", "cluster.css"), append(f.Scripts, "cluster.js")
+	return f
+}
+
+// ClusterTabs are the pages of a cluster that this person can open.
+func (p *Site) ClusterTabs(a app.Actor, v app.ClusterView, at string) page.ClusterTabs {
+	return page.ClusterTabs{ID: v.ID, At: at, Access: v.Status != app.ClusterDeleted,
+		Health: p.Watching() != nil && v.Status != app.ClusterDeleted, Manage: p.Life() != nil && v.Status != app.ClusterDeleted}
+}

@@ -1,0 +1,20 @@
+package site
+
+import (
+	"github.com/a-h/templ"
+	"muster/app"
+)
+
+// LiveOne is what stands in the element of an id. With Rows its HTML is not used.
+type LiveOne struct {
+	ID   string
+	HTML templ.Component
+	Rows []LiveRow // not nil: the children of the element, in order
+}
+
+type LiveRow struct {
+	ID   string
+	HTML templ.Component
+}
+
+var ErrNotLive = &app.Error{Code: app.ENotFound, Message: "This page does not move by itself."}

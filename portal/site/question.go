@@ -1,0 +1,21 @@
+package site
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/execution"
+)
+
+// Asking counts what waits for somebody's answer. Where it cannot be told, nothing is shown.
+func (p *Site) Asking(ctx context.Context, a app.Actor) int {
+	m := p.Questioning()
+	if m == nil {
+		return 0
+	}
+	list, err := m.Questions(ctx, a, execution.QuestionQuery{Mine: true, Limit: inboxShown})
+	if err != nil {
+		return 0
+	}
+	return min(len(list), inboxShown)
+}

@@ -1,0 +1,48 @@
+package site
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/a-h/templ"
+	"muster/app"
+	"muster/portal/page"
+)
+
+// Frame is what stands around a page.
+func (p *Site) Frame(r *http.Request, title string) page.Frame {
+	f := page.Frame{Title: title, Note: p.Note, All: p.sections(), Account: p.Accounts() != nil, Notices: p.Noticing() != nil,
+		Catalog: p.Templating() != nil, Usage: p.Money() != nil, Search: true}
+	if a, ok := p.Actor(r); ok {
+		f.Actor, f.Version, f.Asks, f.Inbox = &a, p.Version, p.Requesting() != nil, p.Inbox(r.Context(), a)
+		f.Questions, f.Asked = p.Questioning() != nil, p.Asking(r.Context(), a)
+		f.Tenants = p.tenantsFor(r.Context(), a)
+	}
+	return f
+}
+
+// Render writes a page as a whole, so that a mistake in it can still become an error page.
+func (p *Site) Render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
+	var buf bytes.Buffer
+	if err := c.Render(r.Context(), &buf); err != nil {
+		p.Log.ErrorContext(r.Context(), "render", "error", err, "path", r.URL.Path)
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	WritePage(w, r, status, buf.Bytes())
+}
+
+// Form reads a posted form; too much of it is ETooLarge.
+func Form(r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return Malformed(err)
+	}
+	return nil
+}
+
+func Malformed(err error) error {
+	e := app.Errorf(app.EInvalid, "The request could not be read: %w", err)
+	e.Reason = "malformed"
+	return e
+}

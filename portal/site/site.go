@@ -1,0 +1,33 @@
+package site
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/alexedwards/scs/v2"
+	"muster/app"
+	"muster/app/catalog"
+)
+
+// Site is what the pages and REST operations of all nouns share.
+type Site struct {
+	Muster    Muster
+	Log       *slog.Logger
+	Sessions  *scs.SessionManager
+	Streams   *Streams
+	Rooms     Rooms // clusters whose pages are open
+	Version   string
+	Note      string
+	Secure    bool
+	URL       string
+	Elsewhere []IdentityProvider
+	Keys      SecurityKeys
+	Texts     catalog.CatalogTexts
+	Rules     RuleTexts
+	Now       func() time.Time
+	Meter     app.Meter
+	// Notice shows an error in the place of the part of a page that was asked for.
+	Notice  func(message string) templ.Component
+	Closing chan struct{}
+}

@@ -1,0 +1,73 @@
+package template
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/catalog"
+	"muster/portal/site"
+)
+
+type VersionBody struct {
+	Version string `json:"version"`
+}
+
+func (p *Service) APIVersion(context.Context, *struct{}) (*site.Body[VersionBody], error) {
+	return &site.Body[VersionBody]{Body: VersionBody{p.Version}}, nil
+}
+
+type TemplateList struct {
+	Templates []*app.Template `json:"templates" nullable:"false"`
+}
+
+func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[TemplateList], error) {
+	c, err := p.Muster.Catalog(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := TemplateList{Templates: []*app.Template{}}
+	for _, name := range site.Names(c.Templates) {
+		out.Templates = append(out.Templates, c.Templates[name])
+	}
+	return &site.Body[TemplateList]{Body: out}, nil
+}
+
+// TemplateInput names a template; it is exported so that other inputs can hold it.
+type TemplateInput struct {
+	Name string `path:"name" maxLength:"255" doc:"The template's name"`
+}
+
+type templateDiffInput struct {
+	TemplateInput
+	From int `query:"from" minimum:"0" doc:"The number of a version; 0 is the one before the other"`
+	To   int `query:"to" minimum:"0" doc:"The number of a version; 0 is the newest"`
+}
+
+type templateVersionList struct {
+	Versions []catalog.TemplateVersion `json:"versions" nullable:"false"`
+}
+
+func (p *Service) APIShow(ctx context.Context, in *TemplateInput) (*site.Body[catalog.TemplateView], error) {
+	v, err := p.Templating().Template(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	v.Parts = site.OrEmpty(v.Parts)
+	return &site.Body[catalog.TemplateView]{Body: v}, nil
+}
+
+func (p *Service) APIVersions(ctx context.Context, in *TemplateInput) (*site.Body[templateVersionList], error) {
+	list, err := p.Templating().TemplateVersions(ctx, site.Caller(ctx), in.Name)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[templateVersionList]{Body: templateVersionList{site.OrEmpty(list)}}, nil
+}
+
+func (p *Service) APIDiff(ctx context.Context, in *templateDiffInput) (*site.Body[catalog.TemplateDiff], error) {
+	d, err := p.Templating().TemplateChanges(ctx, site.Caller(ctx), in.Name, in.From, in.To)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[catalog.TemplateDiff]{Body: d}, nil
+}

@@ -1,0 +1,47 @@
+package template
+
+import (
+	"context"
+	"net/http"
+
+	"muster/app"
+)
+
+// Pricing is a power that a Muster may have: to say what the smallest cluster of each template costs per hour. Those of which that is
+// not known are left out.
+type Pricing interface {
+	TemplatePrices(ctx context.Context, a app.Actor) (map[string]float64, error)
+}
+
+// Prices are worth less than the page that they stand on, so a failure is only logged.
+func (p *Service) Prices(r *http.Request, a app.Actor) map[string]float64 {
+	m, ok := p.Muster.(Pricing)
+	if !ok {
+		return nil
+	}
+	known, err := m.TemplatePrices(r.Context(), a)
+	if err != nil {
+		p.LogError(r, err, http.StatusInternalServerError)
+	}
+	return known
+}
+
+// List shows the templates that fit what is looked for; while somebody types, only those.
+func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	c, err := p.Muster.Catalog(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	l := NewList(c, r.URL.Query(), p.Prices(r, a), a.May("CreateCluster"))
+	if r.Header.Get("HX-Request") != "" {
+		p.Render(w, r, http.StatusOK, ListPart(l))
+		return nil
+	}
+	f := p.Frame(r, "Templates")
+	f.At, f.Htmx, f.Styles = "templates", true, UserStyles
+	p.Render(w, r, http.StatusOK, ListPage(f, l))
+	return nil
+}
+
+// UserStyles are for the pages on which people choose what to create.
+var UserStyles = []string{"user.css"}

@@ -1,0 +1,107 @@
+package webhook
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/webhook"
+	"muster/portal/site"
+)
+
+type HookName struct {
+	Name string `path:"name" maxLength:"63" doc:"The hook's name"`
+}
+
+type hookDeliveryName struct {
+	HookName
+	Delivery int64 `path:"delivery" minimum:"1" doc:"The delivery's number"`
+}
+
+type HookPageQuery struct {
+	Before int64 `query:"before" minimum:"0" doc:"Only what came before this number; 0 begins with the newest"`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many"`
+}
+
+type hookPageOf struct {
+	HookName
+	HookPageQuery
+}
+
+type hookSaveInput struct {
+	HookName
+	Body webhook.HookRequest
+}
+
+type hookList struct {
+	Hooks []app.Hook `json:"hooks"`
+}
+
+type hookDeliveryList struct {
+	Deliveries []app.HookDelivery `json:"deliveries"`
+	Next       int64              `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+}
+
+type noticeList struct {
+	Notices []app.Notice `json:"notices"`
+	Next    int64        `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+}
+
+func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {
+	all, err := p.Noticing().Notices(ctx, site.Caller(ctx), in.Before, in.Limit)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := noticeList{Notices: site.OrEmpty(all)}
+	if len(all) == in.Limit {
+		out.Next = all[len(all)-1].ID
+	}
+	return &site.Body[noticeList]{Body: out}, nil
+}
+
+func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[hookList], error) {
+	all, err := p.Hooking().Hooks(ctx, site.Caller(ctx))
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return &site.Body[hookList]{Body: hookList{site.OrEmpty(all)}}, nil
+}
+
+func (p *Service) APIHookShow(ctx context.Context, in *HookName) (*site.Body[app.Hook], error) {
+	return site.Answered[app.Hook](ctx, p.Site)(p.Hooking().Hook(ctx, site.Caller(ctx), in.Name))
+}
+
+func (p *Service) APIHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedHook], error) {
+	in.Body.Name = in.Name
+	return site.Answered[webhook.SavedHook](ctx, p.Site)(p.Hooking().SaveHook(ctx, site.Caller(ctx), in.Body))
+}
+
+func (p *Service) APIHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {
+	if err := p.Hooking().DeleteHook(ctx, site.Caller(ctx), in.Name); err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	return nil, nil
+}
+
+func (p *Service) APIHookTest(ctx context.Context, in *HookName) (*site.Body[app.HookDelivery], error) {
+	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooking().TestHook(ctx, site.Caller(ctx), in.Name))
+}
+
+func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*site.Body[hookDeliveryList], error) {
+	all, err := p.Hooking().HookDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
+	if err != nil {
+		return nil, p.Fail(ctx, err)
+	}
+	out := hookDeliveryList{Deliveries: site.OrEmpty(all)}
+	if len(all) == in.Limit {
+		out.Next = all[len(all)-1].ID
+	}
+	return &site.Body[hookDeliveryList]{Body: out}, nil
+}
+
+func (p *Service) APIHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[app.HookDelivery], error) {
+	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooking().HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+}
+
+func (p *Service) APIHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[app.HookDelivery], error) {
+	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooking().Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
+}

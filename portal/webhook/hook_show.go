@@ -1,0 +1,249 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/webhook"
+	"muster/portal/page"
+	"muster/portal/site"
+)
+
+func hookPath(name string) string { return "/admin/hooks/" + name }
+
+func (p *Service) NoticeList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	before, err := Number(r, "before")
+	if err != nil {
+		return err
+	}
+	all, err := p.Noticing().Notices(r.Context(), a, before, NoticePage)
+	if err != nil {
+		return err
+	}
+	f := p.Frame(r, "Notices")
+	f.At = "notices"
+	p.Render(w, r, http.StatusOK, NoticeListPage(f, NoticeList{Now: p.Now(), Notices: all, Before: before,
+		All: a.May("Hooks"), Hooks: p.Hooking() != nil && a.May("SaveHook")}))
+	return nil
+}
+
+// Number reads a number of the query; 0 where there is none.
+func Number(r *http.Request, name string) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, &app.Error{Code: app.EInvalid, Field: name, Message: "That is not the address of a page.", Hint: "Begin with the newest."}
+	}
+	return n, nil
+}
+
+func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showHooks(w, r, a, http.StatusOK, Form{New: true, Format: app.HookMuster})
+}
+
+func (p *Service) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
+	all, err := p.Hooking().Hooks(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Hooks")
+	p.Render(w, r, status, ListPage(f, List{Now: p.Now(), Hooks: all, Form: form}))
+	return nil
+}
+
+func (p *Service) HookShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showHook(w, r, a, http.StatusOK, chi.URLParam(r, "hook"), nil, "")
+}
+
+// showHook shows a hook, with the form as it was typed where that was refused, and the secret where one was just made.
+func (p *Service) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *Form, secret string) error {
+	before, err := Number(r, "before")
+	if err != nil {
+		return err
+	}
+	h, err := p.Hooking().Hook(r.Context(), a, name)
+	if err != nil {
+		return err
+	}
+	s := Show{Now: p.Now(), Hook: h, Before: before, Secret: secret,
+		Form: Form{Name: h.Name, Shown: h.URL, To: h.To, Format: h.Format, Kinds: h.Kinds}}
+	if form != nil {
+		s.Form = *form
+		s.Form.Shown = h.URL
+	}
+	if s.Deliveries, err = p.Hooking().HookDeliveries(r.Context(), a, name, before, HookPage); err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Hook "+name)
+	// What was refused, or is shown once, stands at an address that is another page when it is asked for again.
+	f.Live = r.Method == http.MethodGet
+	if s.Busy() && f.Live {
+		f.Refresh = 3
+	}
+	p.Render(w, r, status, ShowPage(f, s))
+	return nil
+}
+
+func (p *Service) HookLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	before, err := strconv.ParseInt(cmp.Or(at.Query().Get("before"), "0"), 10, 64)
+	if err != nil || before < 0 || p.Hooking() == nil {
+		return nil, site.ErrNotLive
+	}
+	name := path.Base(at.Path)
+	h, err := p.Hooking().Hook(ctx, a, name)
+	if err != nil {
+		return nil, err
+	}
+	s := Show{Now: p.Now(), Hook: h, Before: before}
+	s.Deliveries, err = p.Hooking().HookDeliveries(ctx, a, name, before, HookPage)
+	return []site.LiveOne{{ID: "list", HTML: DeliveriesPart(s)}}, err
+}
+
+// HookSave makes a hook, or changes one; what is wrong with it is said beside the field.
+func (p *Service) HookSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := site.Form(r); err != nil {
+		return err
+	}
+	to, kinds := strings.TrimSpace(r.PostForm.Get("to")), []app.NoticeKind{}
+	for _, k := range r.PostForm["kinds"] {
+		kinds = append(kinds, app.NoticeKind(k))
+	}
+	in := Form{New: r.PostForm.Get("new") != "", Name: strings.TrimSpace(r.PostForm.Get("name")), URL: strings.TrimSpace(r.PostForm.Get("url")), To: to,
+		Format: app.HookFormat(r.PostForm.Get("format")), Kinds: kinds}
+	again := func(err error) error {
+		e, answer := site.Known(err)
+		if !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.ETooLarge, app.EConflict}, e.Code) || e.Code == app.EForbidden && e.Field == "" {
+			return err
+		}
+		if in.Field = e.Field; !slices.Contains([]string{"name", "url", "format", "to", "kinds"}, in.Field) {
+			in.Field = ""
+		}
+		in.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
+		if in.New {
+			return p.showHooks(w, r, a, answer.Status, in)
+		}
+		return p.showHook(w, r, a, answer.Status, in.Name, &in, "")
+	}
+	if in.New {
+		all, err := p.Hooking().Hooks(r.Context(), a)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(h app.Hook) bool { return h.Name == in.Name }) {
+			return again(&app.Error{Code: app.EConflict, Field: "name", Message: "There is already a hook of this name.", Hint: "Choose another one, or change that one."})
+		}
+	} else if _, err := p.Hooking().Hook(r.Context(), a, in.Name); err != nil {
+		return err
+	}
+	saved, err := p.Hooking().SaveHook(r.Context(), a, webhook.HookRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
+	if err != nil {
+		return again(err)
+	}
+	return p.saved(w, r, a, saved)
+}
+
+// saved shows a secret that was just made, which cannot be shown later.
+func (p *Service) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s webhook.SavedHook) error {
+	if s.Secret != "" {
+		return p.showHook(w, r, a, http.StatusOK, s.Name, nil, s.Secret)
+	}
+	http.Redirect(w, r, hookPath(s.Name), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) HookSwitch(on bool) site.MemberHandler {
+	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+		return p.changeHook(w, r, a, webhook.HookRequest{Enabled: &on})
+	}
+}
+
+func (p *Service) HookRotate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.changeHook(w, r, a, webhook.HookRequest{Rotate: true})
+}
+
+// changeHook changes a hook that is there.
+func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change webhook.HookRequest) error {
+	change.Name = chi.URLParam(r, "hook")
+	if _, err := p.Hooking().Hook(r.Context(), a, change.Name); err != nil {
+		return err
+	}
+	saved, err := p.Hooking().SaveHook(r.Context(), a, change)
+	if err != nil {
+		return err
+	}
+	return p.saved(w, r, a, saved)
+}
+
+func (p *Service) HookTest(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	name := chi.URLParam(r, "hook")
+	if _, err := p.Hooking().TestHook(r.Context(), a, name); err != nil {
+		return err
+	}
+	http.Redirect(w, r, hookPath(name)+"#list", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	h, err := p.Hooking().Hook(r.Context(), a, chi.URLParam(r, "hook"))
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Delete "+h.Name)
+	p.Render(w, r, http.StatusOK, DeletePage(f, h))
+	return nil
+}
+
+func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if err := p.Hooking().DeleteHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/admin/hooks", http.StatusSeeOther)
+	return nil
+}
+
+// DeliveryID reads the number of a delivery out of an address.
+func DeliveryID(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(chi.URLParam(r, "delivery"), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, site.ErrNoSuchPage
+	}
+	return id, nil
+}
+
+func (p *Service) HookDelivery(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id, err := DeliveryID(r)
+	if err != nil {
+		return err
+	}
+	d, err := p.Hooking().HookDelivery(r.Context(), a, chi.URLParam(r, "hook"), id)
+	if err != nil {
+		return err
+	}
+	f := p.AdminFrame(r, "Delivery "+strconv.FormatInt(id, 10))
+	p.Render(w, r, http.StatusOK, DeliveryPage(f, Delivery{Now: p.Now(), Delivery: d}))
+	return nil
+}
+
+func (p *Service) HookResend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	id, err := DeliveryID(r)
+	if err != nil {
+		return err
+	}
+	name := chi.URLParam(r, "hook")
+	if _, err := p.Hooking().Redeliver(r.Context(), a, name, id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, hookPath(name)+"#list", http.StatusSeeOther)
+	return nil
+}
