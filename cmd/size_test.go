@@ -45,18 +45,18 @@ var oversized = map[string]int{
 	"methods of DB in app/store/db":                        60,
 	"methods of Harness in providers/conformance":          51,
 	"methods of Portal in portal":                          48,
-	"methods of Service in portal/cluster":                 96,
-	"methods of Service in portal/identity":                134,
-	"methods of Service in portal/operation":               41,
-	"methods of Site in portal/site":                       49,
 	"methods of Server in bot/slack":                       60,
 	"methods of Service in app/build":                      53,
 	"methods of Service in app/chat":                       41,
 	"methods of Service in app/cluster":                    73,
 	"methods of Service in app/identity":                   68,
 	"methods of Service in app/operation":                  94,
+	"methods of Service in portal/cluster":                 96,
+	"methods of Service in portal/identity":                134,
+	"methods of Service in portal/operation":               41,
 	"methods of Set in app/ledger":                         51,
 	"methods of Show in portal/cluster":                    51,
+	"methods of Site in portal/site":                       49,
 	"methods of Slack in bot/slack/slacktest":              87,
 	"methods of Store in app/store/cluster":                53,
 	"methods of Store in app/store/identity":               68,
@@ -114,7 +114,7 @@ var oversized = map[string]int{
 const usualToday = 41
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1523
+const longLines = 1517
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {
