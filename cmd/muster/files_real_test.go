@@ -32,7 +32,7 @@ import (
 var fileUses = map[string][2]string{
 	// Spreadsheets. sheet refuses cells that would be formulas.
 	"clusterExport": {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
-	"usageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"UsageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
 	"list-usage":    {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
 	"UsageCommand":  {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
 	"sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
@@ -52,7 +52,7 @@ var fileUses = map[string][2]string{
 		for f in k-cert.pub c; do ssh-keygen -L -f $f | grep -c 'user certificate'; done`, "1\n1\n"},
 
 	// What Muster reads again.
-	"clusterSpec": {`page "/clusters/$id/spec" >f; muster cluster export web --format json | jq -S . | cmp - <(jq -S . f); muster cluster create copied -f f --preview >/dev/null && echo read`, "read\n"},
+	"Spec": {`page "/clusters/$id/spec" >f; muster cluster export web --format json | jq -S . | cmp - <(jq -S . f); muster cluster create copied -f f --preview >/dev/null && echo read`, "read\n"},
 	"clusterExportCommand": {`muster cluster export web >f.yaml; muster cluster create again -f f.yaml --wait >/dev/null; cmp <(muster cluster export web --format json | jq -S .) <(muster cluster export again --format json | jq -S '.name = "web"')
 		muster cluster delete again --yes --wait >/dev/null; muster cluster receipt again --format json | jq '.left, (.resources | length)'; muster cluster receipt again | grep -c ', 0 left'`, "0\n3\n1\n"},
 	"catalogExport": {`page /admin/catalog/export >own.zip; page "/admin/catalog/export?all=true" >all.zip; unzip -tqq own.zip; unzip -qd own own.zip; unzip -qd all all.zip
