@@ -26,52 +26,52 @@ import (
 	"muster/cmd/muster/cluster"
 )
 
-// fileUses say of each function and operation of the API that hands out a file, and of what others write for us, how the tool that the file is for
+// fileUses say of each function (by folder and name) and operation of the API that hands out a file, and of what others write for us, how the tool that the file is for
 // uses it, and what that prints. Inventories of every form, the build script, and the files of deploy have tables of their own: TestRealInventories,
 // TestRealBuildScript and deploy/check.
 var fileUses = map[string][2]string{
 	// Spreadsheets. sheet refuses cells that would be formulas.
-	"clusterExport": {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
-	"UsageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"list-usage":    {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"UsageCommand":  {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
+	"cluster.clusterExport": {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
+	"quota.UsageShow":       {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"list-usage":            {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"policy.UsageCommand":   {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"audit.sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
 		page /admin/audit/export | jq -s 'length > 3 and all(.hash != "")'`, "1|1|1\ntrue\n"},
-	"get-audit-export":   {`api "/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; api /audit/export | jq -s 'length > 3'`, "1\ntrue\n"},
-	"auditExportCommand": {`muster audit export --as csv >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; muster audit export | jq -s 'length > 3'`, "1\ntrue\n"},
-	"CSV":                {`for f in ../hostile-*.csv; do sheet $f; done; rows ../hostile-clusters.csv "SELECT count(*) FROM t WHERE message LIKE '''%'"`, "9\n"},
+	"get-audit-export":            {`api "/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; api /audit/export | jq -s 'length > 3'`, "1\ntrue\n"},
+	"identity.auditExportCommand": {`muster audit export --as csv >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; muster audit export | jq -s 'length > 3'`, "1\ntrue\n"},
+	"CSV":                         {`for f in ../hostile-*.csv; do sheet $f; done; rows ../hostile-clusters.csv "SELECT count(*) FROM t WHERE message LIKE '''%'"`, "9\n"},
 
 	// Ways into machines: a key and host keys open one with nothing added.
-	"clusterKey": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/key"; page "/clusters/$id/inventory?format=known_hosts" >hosts; chmod 600 *.pem; ssh-keygen -y -P '' -f *.pem | cut -d' ' -f1
+	"cluster.Key": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/key"; page "/clusters/$id/inventory?format=known_hosts" >hosts; chmod 600 *.pem; ssh-keygen -y -P '' -f *.pem | cut -d' ' -f1
 		ssh -F none -i *.pem -p "$port" -o BatchMode=yes -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=hosts "$user@$address" echo opened`, "ssh-ed25519\nopened\n"},
-	"clusterInventory":             {`page "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
+	"cluster.Inventory":            {`page "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
 	"get-clusters-by-id-inventory": {`api "/clusters/$id/inventory?format=known_hosts" >f; ssh-keygen -F "$host" -f f | grep -c '^[^#]'`, "1\n"},
-	"InventoryCommand": {`muster cluster inventory web --format json >f; stat -c %a "$(jq -r .key_file f)"; ssh-keygen -F "$host" -f "$(jq -r .known_hosts f)" | grep -c '^[^#]'
+	"cluster.InventoryCommand": {`muster cluster inventory web --format json >f; stat -c %a "$(jq -r .key_file f)"; ssh-keygen -F "$host" -f "$(jq -r .known_hosts f)" | grep -c '^[^#]'
 		ssh-keygen -y -P '' -f "$(jq -r .key_file f)" | cut -d' ' -f1`, "600\n1\nssh-ed25519\n"},
-	"keepCertificate": {`ssh-keygen -q -t ed25519 -N '' -f k; muster cluster certificate web --public-key k.pub >/dev/null; muster cluster certificate web --public-key - <k.pub >c
+	"cluster.keepCertificate": {`ssh-keygen -q -t ed25519 -N '' -f k; muster cluster certificate web --public-key k.pub >/dev/null; muster cluster certificate web --public-key - <k.pub >c
 		for f in k-cert.pub c; do ssh-keygen -L -f $f | grep -c 'user certificate'; done`, "1\n1\n"},
 
 	// What Muster reads again.
-	"Spec": {`page "/clusters/$id/spec" >f; muster cluster export web --format json | jq -S . | cmp - <(jq -S . f); muster cluster create copied -f f --preview >/dev/null && echo read`, "read\n"},
-	"clusterExportCommand": {`muster cluster export web >f.yaml; muster cluster create again -f f.yaml --wait >/dev/null; cmp <(muster cluster export web --format json | jq -S .) <(muster cluster export again --format json | jq -S '.name = "web"')
+	"cluster.Spec": {`page "/clusters/$id/spec" >f; muster cluster export web --format json | jq -S . | cmp - <(jq -S . f); muster cluster create copied -f f --preview >/dev/null && echo read`, "read\n"},
+	"cluster.clusterExportCommand": {`muster cluster export web >f.yaml; muster cluster create again -f f.yaml --wait >/dev/null; cmp <(muster cluster export web --format json | jq -S .) <(muster cluster export again --format json | jq -S '.name = "web"')
 		muster cluster delete again --yes --wait >/dev/null; muster cluster receipt again --format json | jq '.left, (.resources | length)'; muster cluster receipt again | grep -c ', 0 left'`, "0\n3\n1\n"},
-	"catalogExport": {`page /admin/catalog/export >own.zip; page "/admin/catalog/export?all=true" >all.zip; unzip -tqq own.zip; unzip -qd own own.zip; unzip -qd all all.zip
+	"catalog.Export": {`page /admin/catalog/export >own.zip; page "/admin/catalog/export?all=true" >all.zip; unzip -tqq own.zip; unzip -qd own own.zip; unzip -qd all all.zip
 		ls own; muster catalog diff -f own >/dev/null; muster catalog lint all | grep -c ' 0 errors'`, "template\n1\n"},
-	"catalogExportCommand": {`muster catalog export own >/dev/null; muster catalog export >f.yaml; for f in own f.yaml; do muster catalog diff -f $f >/dev/null && echo same; done`, "same\nsame\n"},
-	"catalogGetCommand":    {`muster catalog get template mine >f.yaml; muster catalog diff -f f.yaml >/dev/null && echo same`, "same\n"},
-	"tenantExportCommand":  {`muster tenant export -o f.yaml >/dev/null; muster tenant export | cmp - f.yaml; stat -c %a f.yaml; muster tenant import f.yaml --dry-run >/dev/null && echo read`, "600\nread\n"},
-	"takeBackup": {`muster backup b.tar.gz >/dev/null; muster backup - >c.tar.gz; stat -c %a b.tar.gz; tar -tzf c.tar.gz >/dev/null
+	"catalog.catalogExportCommand": {`muster catalog export own >/dev/null; muster catalog export >f.yaml; for f in own f.yaml; do muster catalog diff -f $f >/dev/null && echo same; done`, "same\nsame\n"},
+	"catalog.catalogGetCommand":    {`muster catalog get template mine >f.yaml; muster catalog diff -f f.yaml >/dev/null && echo same`, "same\n"},
+	"identity.tenantExportCommand": {`muster tenant export -o f.yaml >/dev/null; muster tenant export | cmp - f.yaml; stat -c %a f.yaml; muster tenant import f.yaml --dry-run >/dev/null && echo read`, "600\nread\n"},
+	"database.takeBackup": {`muster backup b.tar.gz >/dev/null; muster backup - >c.tar.gz; stat -c %a b.tar.gz; tar -tzf c.tar.gz >/dev/null
 		for f in b.tar.gz c.tar.gz; do muster restore --check $f >/dev/null && echo whole; done`, "600\nwhole\nwhole\n"},
-	"sendResource": {`page /admin/resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
+	"resource.sendResource":                                 {`page /admin/resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
 	"get-resources-by-resource-versions-by-version-content": {`api /resources/shell:archive:site/versions/1/content | cmp - ../site.tar.gz && echo same`, "same\n"},
-	"pull": {`muster resource pull shell/archive/site@1 -O - | tar -tz; muster resource pull shell/archive/site@1 -O f >/dev/null; cmp f ../site.tar.gz`, "site/index.html\n"},
+	"catalog.pull": {`muster resource pull shell/archive/site@1 -O - | tar -tz; muster resource pull shell/archive/site@1 -O f >/dev/null; cmp f ../site.tar.gz`, "site/index.html\n"},
 
 	// What other programs read.
-	"clusterLogDownload": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/logs/download"; test -s *.log; grep -cvE '^[0-9-]{10}T[0-9:]{8}Z [^ ]+ [a-z]+ \| ' *.log || true`, "0\n"},
-	"/metrics":           {`curl -fsS -H "Authorization: Bearer $token" "$site/metrics" | promtool check metrics`, ""},
-	"openapi":            {`curl -fsS "$site/api/v1/openapi.json" | jq -r '.openapi[:2], (.paths | length > 100)'`, "3.\ntrue\n"},
-	"catalog schema":     {`muster catalog schema | jq -r '."$schema"[:8]'`, "https://\n"},
-	"man":                {`muster man m >/dev/null; groff -man -ww -Tutf8 -z m/*.1 && ls m | wc -l | awk '{ print ($1 > 100) }'`, "1\n"},
+	"cluster.LogDownload": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/logs/download"; test -s *.log; grep -cvE '^[0-9-]{10}T[0-9:]{8}Z [^ ]+ [a-z]+ \| ' *.log || true`, "0\n"},
+	"/metrics":            {`curl -fsS -H "Authorization: Bearer $token" "$site/metrics" | promtool check metrics`, ""},
+	"openapi":             {`curl -fsS "$site/api/v1/openapi.json" | jq -r '.openapi[:2], (.paths | length > 100)'`, "3.\ntrue\n"},
+	"catalog schema":      {`muster catalog schema | jq -r '."$schema"[:8]'`, "https://\n"},
+	"man":                 {`muster man m >/dev/null; groff -man -ww -Tutf8 -z m/*.1 && ls m | wc -l | awk '{ print ($1 > 100) }'`, "1\n"},
 	"completion": {`muster completion bash >f; bash -c '. ./f; complete -p muster' | grep -o '__start_muster muster'
 		for s in zsh fish; do if command -v $s >/dev/null; then muster completion $s >f.$s; $s -n f.$s; fi; done`, "__start_muster muster\n"},
 }
@@ -151,7 +151,7 @@ func handsOut(t *testing.T, dir string) (names []string) {
 					found = is && x.Name == "c" && n.Sel.Name == "Bytes"
 				}
 				if found {
-					names = append(names, fn.Name.Name)
+					names = append(names, filepath.Base(dir)+"."+fn.Name.Name)
 				}
 				return true
 			})
