@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// How large things may be. What somebody reads as one thing has to fit into a head.
+// How large things may be: what is read as one thing has to be remembered as one.
 const (
 	mostLines       = 6000 // hand-written lines of a package, without its tests
 	mostFiles       = 60   // of a package, without tests and generated files

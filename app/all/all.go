@@ -97,7 +97,7 @@ type App struct {
 	*SettingsService
 	*UpkeepService
 
-	Given Deps  // what it was made of
+	Given Deps  // what New was called with
 	Store Store // the same that each service has, with all that they need
 }
 
@@ -143,7 +143,7 @@ type Deps struct {
 	Changer   app.Changer   // nil: no cluster can be amended
 	Planner   app.Planner
 	Keys      app.Keys
-	// Catalog gives the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
 	Catalog func() *app.Catalog
 	// Reader understands what tenants lay over it; nil: they cannot.
@@ -153,7 +153,7 @@ type Deps struct {
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec app.ProviderSpec) string
-	// Policies understands policies; nil: where a policy stands, all is refused.
+	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
 	Policies policy.PolicyEngine
 	Now      func() time.Time
 	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
@@ -171,7 +171,7 @@ type Deps struct {
 	Sleeps func(kind string) bool
 	// DryRuns tells whether an automator can say what it would change; nil: none can.
 	DryRuns func(automator string) bool
-	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and nobody is warned.
+	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
 	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
 	CheckScript func(script string) *app.ScriptFault
@@ -188,7 +188,7 @@ type Deps struct {
 	Blobs          resource.BlobStore
 	ResourceKinds  []resource.ResourceTypes
 	ResourceLimits resource.ResourceLimits
-	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: nobody does.
+	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: they are not counted or followed.
 	Meter  app.Meter
 	Expose func(ctx context.Context, to io.Writer) error
 	Tracer app.Tracer

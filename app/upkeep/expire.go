@@ -8,9 +8,8 @@ import (
 	"muster/app/cluster"
 )
 
-// Expire deletes clusters whose lease has ended, goes on with such deletes that were paused for too long, and tries failed
-// deletes again, of all tenants. It gives how many it
-// began with. One that cannot be begun with does not keep the others.
+// Expire deletes clusters whose lease has ended, continues such deletes that were paused for too long, and tries failed deletes again, in
+// all tenants. It returns how many it started. One that can't be started doesn't keep the others.
 func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 	var errs []error
 	try := func(err error) {

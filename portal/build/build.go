@@ -10,15 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/httprate"
 	"muster/app"
 	appbuild "muster/app/build"
 	"muster/app/cluster"
 	"muster/app/template"
-	"muster/portal/quota"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/httprate"
 )
 
 // How often may be spoken in a minute: at one hook, and from one address. Both are counted before anything is verified.
@@ -40,7 +40,7 @@ func (p *Service) BuildRoutes(r chi.Router) {
 	knock := func(h func(w http.ResponseWriter, r *http.Request) (any, int, error)) http.HandlerFunc {
 		return site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
 			if door.address.OnLimit(w, r, site.Neighbourhood(site.Address(r))) || door.hook.OnLimit(w, r, chi.URLParam(r, "hook")) {
-				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: quota.RateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
+				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
 				return
 			}
 			answer, status, err := h(w, r)

@@ -10,12 +10,8 @@ import (
 	"muster/portal/site"
 )
 
-// How long a window of the API's rate limit is, and after what time somebody beyond it may ask again: the window slides, so there is room
-// long before all of it has passed.
-const (
-	rateWindow = time.Minute
-	RateAgain  = 5 * time.Second
-)
+// rateWindow is how long a window of the API's rate limit is.
+const rateWindow = time.Minute
 
 // NewLimiter bounds the requests of one user in a minute; nil: no bound. Each server counts for itself.
 func NewLimiter(perMinute int) *httprate.RateLimiter {
@@ -31,7 +27,7 @@ func (p *Service) TooOften(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if p.Limiter == nil || !p.Limiter.OnLimit(w, r, a.Tenant+"/"+a.Name()) {
 		return nil
 	}
-	return &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: RateAgain,
+	return &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain,
 		Message: fmt.Sprintf("You have sent %d requests within a minute, which is the limit.", p.PerMinute),
 		Hint:    "Wait for what Retry-After says; to follow a cluster, read its event stream instead of asking again and again."}
 }

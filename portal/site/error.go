@@ -12,6 +12,10 @@ import (
 	"muster/portal/page"
 )
 
+// RateAgain is after what time a caller beyond a rate limit of the API may ask again: its window slides, so there is room long before all of
+// it has passed.
+const RateAgain = 5 * time.Second
+
 // Errors that the portal finds by itself.
 var (
 	ErrForeign = &app.Error{

@@ -5,5 +5,5 @@ import "muster/app/store/db"
 // Store keeps builds.
 type Store struct{ *db.DB }
 
-// New gives the store in a database.
+// New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }

@@ -11,5 +11,5 @@ type Store struct {
 	clusters *cluster.Store
 }
 
-// New gives the store in a database.
+// New returns the store of a database.
 func New(d *db.DB, clusters *cluster.Store) *Store { return &Store{d, clusters} }

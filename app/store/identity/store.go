@@ -8,5 +8,5 @@ type Store struct {
 	parts Parts
 }
 
-// New gives the store in a database, of whose tenants others keep parts.
+// New returns the store of a database, of whose tenants others keep parts.
 func New(d *db.DB, parts Parts) *Store { return &Store{d, parts} }

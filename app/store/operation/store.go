@@ -17,7 +17,7 @@ type Store struct {
 	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
 }
 
-// New gives the store in a database.
+// New returns the store of a database.
 func New(d *db.DB, clusters *cluster.Store) *Store {
 	s := &Store{DB: d, clusters: clusters}
 	s.finishes = db.Gathering[*finishCall]{Act: s.finish, Most: db.MostGathered}

@@ -8,7 +8,7 @@ import (
 	"muster/app/store/db"
 )
 
-// OnDisk gives an empty database of SQLite in a file, which is closed when the test ends.
+// OnDisk returns an empty database of SQLite in a file, which is closed when the test ends.
 func OnDisk(t testing.TB) *db.DB {
 	t.Helper()
 	keeper, err := db.LocalKey(make([]byte, db.KeySize))
