@@ -17,8 +17,8 @@ const (
 // SlowAnswers keep what takes long to add up for a while, and let those who ask at the same time wait for the same answer. What is
 // given is shared, and not to be changed.
 type SlowAnswers[K comparable, V any] struct {
-	// large tells by an answer whether it is one to keep, however long it took; nil: what took slowFrom is.
-	large func(V) bool
+	// Large tells by an answer whether it is one to keep, however long it took; nil: what took slowFrom is.
+	Large func(V) bool
 
 	mu   sync.Mutex
 	kept map[K]*slowAnswer[V]
@@ -95,8 +95,8 @@ func (s *SlowAnswers[K, V]) work(ctx context.Context, clock func() time.Time, ke
 }
 
 func (s *SlowAnswers[K, V]) keeps(v V, took time.Duration) bool {
-	if s.large != nil {
-		return s.large(v)
+	if s.Large != nil {
+		return s.Large(v)
 	}
 	return took >= slowFrom
 }

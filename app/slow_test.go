@@ -59,7 +59,7 @@ func TestSlowAnswersAreKeptForAWhile(t *testing.T) {
 
 func TestLargeAnswersAreKeptHoweverLongTheyTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := SlowAnswers[string, int]{large: func(v int) bool { return v >= 100 }}
+		s := SlowAnswers[string, int]{Large: func(v int) bool { return v >= 100 }}
 		asked := 0
 		get := func(key string, v int, took time.Duration, want int) {
 			t.Helper()

@@ -118,13 +118,6 @@ func (b *balance) reset() {
 	}
 }
 
-func (b *balance) total(tenant string) (n int) {
-	for _, w := range b.byName[tenant] {
-		n += w.got
-	}
-	return n
-}
-
 // most tells whether a tenant with n slots may have one more.
 func (b *balance) most(tenant string, n int) bool {
 	if own := b.rules.Own[tenant]; own > 0 {

@@ -14,7 +14,7 @@ type Service struct {
 	*app.App
 	Store Store
 
-	// Policies understands policies; nil: where a policy stands, all is refused.
+	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
 	Policies PolicyEngine
 	quotas   app.SlowAnswers[quotaKey, []QuotaUse]
 	lefts    app.SlowAnswers[leftKey, []app.QuotaLine]
@@ -22,5 +22,7 @@ type Service struct {
 
 // New returns the service on top of its needs.
 func New(a *app.App, store Store) *Service {
-	return &Service{App: a, Store: store}
+	s := &Service{App: a, Store: store}
+	s.quotas.Large, s.lefts.Large = manyUsed, manyOf
+	return s
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -21,9 +20,6 @@ const (
 
 // poolOwner is whose machines those of a pool are. No user has such a name.
 func poolOwner(name string) string { return "pool:" + name }
-
-// IsPoolOwner tells such names from those of users.
-func IsPoolOwner(owner string) bool { return strings.HasPrefix(owner, "pool:") }
 
 // CheckPool refuses what no pool can be.
 func (a *Service) CheckPool(ctx context.Context, p app.Pool) error {

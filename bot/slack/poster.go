@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -18,10 +17,6 @@ import (
 type poster struct{ api *slack.Client }
 
 var _ bot.Poster = poster{}
-
-func newPoster(token string, client *http.Client) poster {
-	return poster{slack.New(token, slack.OptionHTTPClient(client))}
-}
 
 func cardMessage(c bot.Card) []slack.MsgOption {
 	summary, blocks := cardBlocks(c)

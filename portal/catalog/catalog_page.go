@@ -231,13 +231,6 @@ func (r Review) warnings() (out []string) {
 	return out
 }
 
-func (r Review) fields() (out []catalog.FieldChange) {
-	for _, c := range r.Report.Changes {
-		out = append(out, c.Fields...)
-	}
-	return out
-}
-
 func problemMark(severity string) string {
 	if severity == "error" {
 		return "failed"

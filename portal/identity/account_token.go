@@ -12,15 +12,15 @@ import (
 	"muster/portal/site"
 )
 
-// ownTokens is a power that a Muster may have: people look after the API tokens of their own account.
-type ownTokens interface {
+// OwnTokens is a power that a Muster may have: people look after the API tokens of their own account.
+type OwnTokens interface {
 	Tokens(ctx context.Context, a app.Actor, user string) ([]app.Token, error)
 	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
 	RevokeToken(ctx context.Context, a app.Actor, id int64) error
 }
 
-func (p *Service) OwnTokens() ownTokens {
-	m, _ := p.Muster.(ownTokens)
+func (p *Service) OwnTokens() OwnTokens {
+	m, _ := p.Muster.(OwnTokens)
 	return m
 }
 

@@ -11,8 +11,8 @@ import (
 	"muster/portal/site"
 )
 
-// deviceLogin is a power that a Muster may have: programs are let in by people who say yes at the portal.
-type deviceLogin interface {
+// DeviceLogin is a power that a Muster may have: programs are let in by people who say yes at the portal.
+type DeviceLogin interface {
 	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (identity.DeviceCodes, error)
 	PollDevice(ctx context.Context, code string) (app.Token, string, error)
 	ShowDevice(ctx context.Context, a app.Actor, code string) (identity.Device, error)
@@ -20,8 +20,8 @@ type deviceLogin interface {
 	EndToken(ctx context.Context, a app.Actor) (app.Token, error)
 }
 
-func (p *Service) Devices() deviceLogin {
-	m, _ := p.Muster.(deviceLogin)
+func (p *Service) Devices() DeviceLogin {
+	m, _ := p.Muster.(DeviceLogin)
 	return m
 }
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -282,13 +281,4 @@ func runMigrations(ctx context.Context, where string, only int64) error {
 		return errors.Join(fmt.Errorf("store: %s: %w", where, err), db.Close())
 	}
 	return db.Close()
-}
-
-// names gives the numbers of migrations, for messages.
-func names(all []Migration) string {
-	var words []string
-	for _, m := range all {
-		words = append(words, fmt.Sprintf("%d (%s)", m.Number, m.Name))
-	}
-	return strings.Join(slices.Clip(words), ", ")
 }
