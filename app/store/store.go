@@ -9,29 +9,51 @@ import (
 	"muster/app/store/chat"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/execution"
 	"muster/app/store/fleet"
 	"muster/app/store/health"
 	"muster/app/store/identity"
+	"muster/app/store/lease"
 	"muster/app/store/operation"
 	"muster/app/store/policy"
+	"muster/app/store/pool"
+	"muster/app/store/receipt"
+	"muster/app/store/request"
 	"muster/app/store/resource"
+	"muster/app/store/secret"
+	"muster/app/store/session"
+	"muster/app/store/signin"
+	"muster/app/store/token"
+	"muster/app/store/usage"
+	"muster/app/store/user"
 	"muster/app/store/webhook"
 )
 
 // KeySize is the length of a key that is given to Open, in bytes.
 const KeySize = db.KeySize
 
-// The parts, under names by which they can be embedded side by side.
+// The parts, lowest first, under names by which they can be embedded side by side.
 type (
+	secretStore    = secret.Store
+	userStore      = user.Store
+	tokenStore     = token.Store
+	sessionStore   = session.Store
 	identityStore  = identity.Store
-	policyStore    = policy.Store
+	signinStore    = signin.Store
 	catalogStore   = catalog.Store
+	policyStore    = policy.Store
 	resourceStore  = resource.Store
 	chatStore      = chat.Store
 	clusterStore   = cluster.Store
+	receiptStore   = receipt.Store
+	leaseStore     = lease.Store
+	usageStore     = usage.Store
 	healthStore    = health.Store
 	buildStore     = build.Store
 	operationStore = operation.Store
+	executionStore = execution.Store
+	poolStore      = pool.Store
+	requestStore   = request.Store
 	webhookStore   = webhook.Store
 	fleetStore     = fleet.Store
 )
@@ -39,15 +61,26 @@ type (
 // Store implements app.Store on SQLite or PostgreSQL.
 type Store struct {
 	*db.DB
+	*secretStore
+	*userStore
+	*tokenStore
+	*sessionStore
 	*identityStore
-	*policyStore
+	*signinStore
 	*catalogStore
+	*policyStore
 	*resourceStore
 	*chatStore
 	*clusterStore
+	*receiptStore
+	*leaseStore
+	*usageStore
 	*healthStore
 	*buildStore
 	*operationStore
+	*executionStore
+	*poolStore
+	*requestStore
 	*webhookStore
 	*fleetStore
 }
@@ -71,19 +104,30 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 	}
 	clusters := cluster.New(d)
 	return &Store{
-		DB: d,
+		DB:           d,
+		secretStore:  secret.New(d),
+		userStore:    user.New(d),
+		tokenStore:   token.New(d),
+		sessionStore: session.New(d),
 		identityStore: identity.New(d, identity.Parts{
 			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
 		}),
-		policyStore:    policy.New(d),
+		signinStore:    signin.New(d),
 		catalogStore:   catalog.New(d),
+		policyStore:    policy.New(d),
 		resourceStore:  resource.New(d),
 		chatStore:      chat.New(d),
 		clusterStore:   clusters,
+		receiptStore:   receipt.New(d),
+		leaseStore:     lease.New(d),
+		usageStore:     usage.New(d),
 		healthStore:    health.New(d, clusters),
 		buildStore:     build.New(d),
 		operationStore: operation.New(d, clusters),
+		executionStore: execution.New(d, clusters),
+		poolStore:      pool.New(d),
+		requestStore:   request.New(d),
 		webhookStore:   webhook.New(d),
 		fleetStore:     fleet.New(d),
 	}, nil

@@ -9,7 +9,7 @@ import (
 	"muster/app/chat"
 	appidentity "muster/app/identity"
 	"muster/app/store/db"
-	"muster/app/store/identity"
+	"muster/app/store/signin"
 )
 
 // WorkspaceTokens implements app.ChatWorkspaceStore.
@@ -103,7 +103,7 @@ func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]
 func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i appidentity.Identity, email string, except []app.Role) (linked bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		linked = false
-		if _, _, err := identity.ScanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {
+		if _, _, err := signin.ScanIdentity(t.Each, i.Kind, i.External); app.CodeOf(err) != app.ENotFound {
 			return err // it is linked already
 		}
 		var names []string

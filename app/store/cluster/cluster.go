@@ -154,13 +154,14 @@ func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k a
 
 // ExpiredClusters implements app.ClusterStore.
 func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
-	return s.clusters(ctx, `SELECT `+Columns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
+	return List(ctx, s.DB, `SELECT `+Columns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
 		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'
 			AND (o.status IN ('waiting', 'running', 'paused', 'cancelling') OR o.status = 'failed' AND o.followed_by = 0)) LIMIT ?`, db.Micros(now), limit)
 }
 
-func (s *Store) clusters(ctx context.Context, query string, args ...any) (list []app.Cluster, err error) {
-	err = s.Each(ctx, func(row db.Scanner) error {
+// List reads the clusters of a query for Columns.
+func List(ctx context.Context, d *db.DB, query string, args ...any) (list []app.Cluster, err error) {
+	err = d.Each(ctx, func(row db.Scanner) error {
 		c, err := Scan(row)
 		list = append(list, c)
 		return err

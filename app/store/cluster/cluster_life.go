@@ -7,8 +7,8 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/store/db"
-	"muster/app/store/identity"
 	"muster/app/store/policy"
+	"muster/app/store/user"
 )
 
 // RenameCluster implements app.LifeStore.
@@ -65,7 +65,7 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 				return err
 			}
 		}
-		heir, err := identity.ReadUser(t, r.Tenant, r.To)
+		heir, err := user.Read(t, r.Tenant, r.To)
 		if app.CodeOf(err) == app.ENotFound {
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("There is no user %q in this tenant.", r.To)}
 		}

@@ -9,7 +9,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/ledger"
 	"muster/app/store/db"
-	"muster/app/store/operation"
+	"muster/app/store/pool"
 )
 
 const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
@@ -207,14 +207,14 @@ func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Act
 // MarkFound implements app.OrphanStore.
 func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+operation.Untouched, tenant, cluster)
+		n, err := t.Count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
 		if err != nil || n == 0 {
 			return err
 		}
 		if err := t.Exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
 			return err
 		}
-		if err := operation.PoolMachineFound(t, cluster); err != nil {
+		if err := pool.PoolMachineFound(t, cluster); err != nil {
 			return err
 		}
 		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),

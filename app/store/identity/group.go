@@ -203,9 +203,9 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 	})
 }
 
-// setGroupsFrom sets in which groups one source says that a user is; those that people made stay. Names that cannot be groups
+// SetGroupsFrom sets in which groups one source says that a user is; those that people made stay. Names that cannot be groups
 // are left out. It writes nothing where nothing changes.
-func setGroupsFrom(t *db.Tx, tenant, user, source string, groups []string, at time.Time) error {
+func SetGroupsFrom(t *db.Tx, tenant, user, source string, groups []string, at time.Time) error {
 	groups = identity.ExternalGroups(groups)
 	before := []string{}
 	err := t.Each(func(row db.Scanner) error {

@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/store/db"
+	"muster/app/store/user"
 )
 
 const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from, t.require_second_factor = 1,
@@ -113,7 +114,7 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, a
 			return nil
 		}
 		// The audit of the new tenant begins with it.
-		if err := addUser(t, ActingIn(who, n.Name), *admin); err != nil {
+		if err := user.Add(t, ActingIn(who, n.Name), *admin); err != nil {
 			return err
 		}
 		return putInto(t, n.Name, admin.Name, admin.Groups)

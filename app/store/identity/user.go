@@ -10,6 +10,9 @@ import (
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/store/db"
+	"muster/app/store/session"
+	"muster/app/store/token"
+	userdb "muster/app/store/user"
 )
 
 // Users implements app.UserStore.
@@ -29,7 +32,7 @@ func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter)
 	users := []app.User{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var u app.User
-		if err := scanUser(row, &u); err != nil {
+		if err := userdb.Scan(row, &u); err != nil {
 			return err
 		}
 		if n := len(users); n > 0 && users[n-1].Name == u.Name {
@@ -40,7 +43,7 @@ func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter)
 		}
 		users = append(users, u)
 		return nil
-	}, `SELECT `+userColumns+`, coalesce(m.group_name, '') FROM (SELECT * FROM users u`+where+` ORDER BY u.name LIMIT ?) u
+	}, `SELECT `+userdb.Columns+`, coalesce(m.group_name, '') FROM (SELECT * FROM users u`+where+` ORDER BY u.name LIMIT ?) u
 		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name ORDER BY u.name, m.group_name`, append(args, f.Limit+1)...)
 	if err != nil {
 		return nil, false, err
@@ -51,7 +54,7 @@ func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter)
 
 // UserView implements app.UserStore.
 func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.UserView, error) {
-	u, err := s.User(ctx, tenant, name)
+	u, err := userdb.Find(ctx, s.DB, tenant, name)
 	v := identity.UserView{User: u}
 	if err != nil {
 		return v, err
@@ -80,7 +83,7 @@ func (s *Store) AddUser(ctx context.Context, who app.Actor, u app.User) error {
 		if err := TenantStands(t, u.Tenant); err != nil {
 			return err
 		}
-		if err := addUser(t, who, u); err != nil {
+		if err := userdb.Add(t, who, u); err != nil {
 			return err
 		}
 		return putInto(t, u.Tenant, u.Name, u.Groups)
@@ -111,7 +114,7 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 // ChangeUser implements app.UserStore.
 func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (after app.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		before, err := ReadUser(t, who.Tenant, name)
+		before, err := userdb.Read(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -126,12 +129,12 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 			after.FullName, after.Email, after.Role, db.Micros(after.DisabledAt), after.Tenant, after.Name); err != nil {
 			return err
 		}
-		was, is := userFacts(before), userFacts(after)
+		was, is := userdb.Facts(before), userdb.Facts(after)
 		if c.Groups != nil {
 			if err := putInto(t, after.Tenant, after.Name, *c.Groups); err != nil {
 				return err
 			}
-			now, err := ReadUser(t, after.Tenant, after.Name)
+			now, err := userdb.Read(t, after.Tenant, after.Name)
 			if err != nil {
 				return err
 			}
@@ -146,7 +149,7 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 // ResetPassword implements app.UserStore.
 func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		u, err := ReadUser(t, who.Tenant, name)
+		u, err := userdb.Read(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -167,17 +170,17 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 		if err := t.Deed(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
-		if _, err := revokeSessions(t, who, name, 0, 0, at); err != nil {
+		if _, err := session.Revoke(t, who, name, 0, 0, at); err != nil {
 			return err
 		}
-		return revokeTokens(t, who, name, at)
+		return token.RevokeAll(t, who, name, at)
 	})
 }
 
 // DeleteUser implements app.UserStore.
 func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		u, err := ReadUser(t, who.Tenant, name)
+		u, err := userdb.Read(t, who.Tenant, name)
 		if err != nil {
 			return err
 		}
@@ -210,7 +213,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 		if len(moved) > 0 {
 			after = map[string]any{"clusters": moved, "transferred_to": transferTo}
 		}
-		return t.Deed(at, who, "user.delete", name, userFacts(u), after)
+		return t.Deed(at, who, "user.delete", name, userdb.Facts(u), after)
 	})
 }
 
@@ -235,7 +238,7 @@ func handOver(t *db.Tx, u app.User, to string) (names []string, err error) {
 		return nil, &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("%s still owns %d %s: %s.", u.Name, len(names), word, list),
 			Hint: "Delete them, or say which other user gets them."}
 	}
-	heir, err := ReadUser(t, u.Tenant, to)
+	heir, err := userdb.Read(t, u.Tenant, to)
 	if app.CodeOf(err) == app.ENotFound {
 		return nil, &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: fmt.Sprintf("There is no user %q.", to)}
 	}
@@ -273,5 +276,5 @@ func (s *Store) Superadmin(ctx context.Context) (app.User, error) {
 	if err != nil {
 		return app.User{}, fmt.Errorf("store: superadmin: %w", err)
 	}
-	return s.User(ctx, tenant, name)
+	return userdb.Find(ctx, s.DB, tenant, name)
 }

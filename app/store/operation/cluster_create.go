@@ -14,6 +14,7 @@ import (
 	"muster/app/store/db"
 	"muster/app/store/health"
 	"muster/app/store/identity"
+	"muster/app/store/lease"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
 )
@@ -21,17 +22,17 @@ import (
 // CreateCluster implements app.ClusterStore.
 func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		if op, err = s.createCluster(t, n); err != nil || n.Request == nil {
+		if op, err = Create(t, n); err != nil || n.Request == nil {
 			return err
 		}
-		n.Request.Request, err = keepRequest(t, *n.Request)
+		n.Request.Request, err = KeepRequest(t, *n.Request)
 		return err
 	})
 	return op, err
 }
 
-// createCluster writes a cluster with all that comes with it, in the transaction that accepts it.
-func (s *Store) createCluster(t *db.Tx, n app.NewCluster) (op app.Operation, err error) {
+// Create writes a cluster with all that comes with it, in the transaction that accepts it.
+func Create(t *db.Tx, n app.NewCluster) (op app.Operation, err error) {
 	c := n.Cluster
 	if err := identity.TenantOpen(t, c.Tenant); err != nil {
 		return op, err
@@ -70,7 +71,7 @@ func (s *Store) createCluster(t *db.Tx, n app.NewCluster) (op app.Operation, err
 		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, db.JSON(c.Services), c.Status,
-		c.Message, c.CostPerHour, c.DNSSuffix, s.SealDefinition(definition, c.ID), n.PublicKey, s.Seal(n.PrivateKey, "clusters/"+c.ID),
+		c.Message, c.CostPerHour, c.DNSSuffix, t.Keys.SealDefinition(definition, c.ID), n.PublicKey, t.Keys.Seal(n.PrivateKey, "clusters/"+c.ID),
 		db.Micros(c.CreatedAt), db.Micros(c.ExpiresAt), c.Pool, c.Visibility, c.OwnerGroup)
 	if err != nil {
 		return op, err
@@ -79,10 +80,10 @@ func (s *Store) createCluster(t *db.Tx, n app.NewCluster) (op app.Operation, err
 		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
 			Hint: "Choose another name, or delete that one first."}
 	}
-	if err := cluster.BeginLease(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
+	if err := lease.Begin(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
 		return op, err
 	}
-	if err := s.insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
+	if err := insertNodes(t, c, n.Nodes, n.Definition.Hardware, c.CreatedAt); err != nil {
 		return op, err
 	}
 	if err := t.Event(app.Event{At: c.CreatedAt, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster,
@@ -98,7 +99,7 @@ func (s *Store) createCluster(t *db.Tx, n app.NewCluster) (op app.Operation, err
 	if err := build.Claim(t, c.CreatedAt, n.Build, app.BuildCreating, c.ID, 0); err != nil {
 		return op, err
 	}
-	return s.submit(t, n.Operation)
+	return Submit(t, n.Operation)
 }
 
 // reservationOf gives what a new cluster takes of quotas, also where nobody has worked it out.
@@ -110,13 +111,13 @@ func reservationOf(n app.NewCluster) app.Reservation {
 }
 
 // insertNodes writes nodes with the intents of their machines.
-func (s *Store) insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, at time.Time) error {
+func insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, at time.Time) error {
 	err := t.ExecSet(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
 			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`, ``, func(args []any, i int) []any {
 			n := nodes[i].Node
 			return append(args, c.ID, n.Name, app.NodeNumber(n.Name), c.Tenant, n.Hostname, n.Hardware, n.Image, n.Zone, db.JSON(n.Services),
-				string(n.Status), n.SSHUser, s.Seal(nodes[i].HostKey, "nodes/"+c.ID+"/"+n.Name), hardware[n.Hardware].CPU)
+				string(n.Status), n.SSHUser, t.Keys.Seal(nodes[i].HostKey, "nodes/"+c.ID+"/"+n.Name), hardware[n.Hardware].CPU)
 		})
 	if err != nil {
 		return err

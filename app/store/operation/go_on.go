@@ -8,6 +8,7 @@ import (
 	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/ledger"
 )
 
 // GoOnsDue implements app.GoOnStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
@@ -44,14 +45,14 @@ func (s *Store) JudgeGoOn(ctx context.Context, j operation.GoOnJudgement) (judge
 		if err != nil {
 			return err
 		}
-		if err := operationEvent(t, j.Now, &kept); err != nil {
+		if err := ledger.OperationEvent(t, j.Now, &kept); err != nil {
 			return err
 		}
 		c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.id = ?`, o.Cluster))
 		if err := cluster.ReadError(err, o.Cluster); err != nil {
 			return err
 		}
-		if err := setCluster(t, j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
+		if err := ledger.SetCluster(t, j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
 			return err
 		}
 		return t.Notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,

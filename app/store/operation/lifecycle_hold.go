@@ -10,15 +10,8 @@ import (
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/health"
+	"muster/app/store/ledger"
 	"muster/app/store/resource"
-)
-
-// What has become of a question that an operation waits for; ” where it waits for none.
-const (
-	HoldOpen = "open"
-	holdGo   = "go"
-	HoldVeto = "veto"
-	holdMoot = "moot" // the operation has ended before there was an answer
 )
 
 // hold is a question that an operation waits for.
@@ -102,7 +95,7 @@ func letGoForgotten(t *db.Tx, now time.Time) error {
 		if err := t.Exec(`UPDATE operations SET held = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
 			return err
 		}
-		if err := startNext(t, now, clusters[i]); err != nil {
+		if err := ledger.StartNext(t, now, clusters[i]); err != nil {
 			return err
 		}
 	}
@@ -125,7 +118,7 @@ func unanswered(t *db.Tx, now time.Time, h hold, why string) error {
 
 // goOn notes that a hook lets an operation go on, and starts it where that was the last one.
 func goOn(t *db.Tx, now time.Time, h hold) error {
-	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, holdGo, h.delivery, HoldOpen)
+	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldGo, h.delivery, ledger.HoldOpen)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -153,19 +146,19 @@ func goOn(t *db.Tx, now time.Time, h hold) error {
 	}
 	if len(left) > 0 {
 		o.Message = message
-		return operationEvent(t, now, &o)
+		return ledger.OperationEvent(t, now, &o)
 	}
 	if o.Kind == app.OperationDelete { // what it takes over from was left alone as long as it could be vetoed
 		if err := cancelBefore(t, o.Operation, now); err != nil {
 			return err
 		}
 	}
-	return startNext(t, now, o.Cluster)
+	return ledger.StartNext(t, now, o.Cluster)
 }
 
 // veto ends an operation because a hook said no. Nothing of it was done.
 func veto(t *db.Tx, now time.Time, h hold, why string) error {
-	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, HoldVeto, h.delivery, HoldOpen)
+	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldVeto, h.delivery, ledger.HoldOpen)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -192,7 +185,7 @@ func moot(t *db.Tx, now time.Time, operation int64) error {
 			return err
 		}
 	}
-	if err := t.Exec(`UPDATE hook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, holdMoot, operation, HoldOpen); err != nil {
+	if err := t.Exec(`UPDATE hook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, ledger.HoldMoot, operation, ledger.HoldOpen); err != nil {
 		return err
 	}
 	return t.Exec(`UPDATE operations SET held = 0, held_until = 0 WHERE id = ?`, operation)
@@ -246,7 +239,7 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 	if err != nil {
 		return err
 	}
-	var was, made changeText
+	var was, made ledger.ChangeText
 	if err := json.Unmarshal(wasText, &was); err != nil {
 		return fmt.Errorf("store: change of operation %d: %w", op.ID, err)
 	}

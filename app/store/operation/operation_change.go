@@ -7,49 +7,19 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"muster/app"
 	"muster/app/secret"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/health"
+	"muster/app/store/ledger"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
 )
 
-// changeText is one side of a change as it is kept, without the definition.
-type changeText struct {
-	Template    string              `json:"template"`
-	Size        int                 `json:"size"`
-	Services    []string            `json:"services"`
-	CostPerHour float64             `json:"cost_per_hour"`
-	New         []string            `json:"new,omitempty"`
-	Nodes       map[string][]string `json:"nodes,omitempty"`
-	Leaving     []string            `json:"leaving,omitempty"`
-	Reserved    *reservedText       `json:"reserved,omitempty"`
-}
-
-// reservedText are the measures of a reservation that change with a cluster.
-type reservedText struct {
-	Nodes       int     `json:"nodes"`
-	CPU         float64 `json:"cpu"`
-	CostPerHour float64 `json:"cost_per_hour"`
-}
-
-func (c changeText) value() app.ClusterChange {
-	v := app.ClusterChange{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
-	if v.Nodes == nil {
-		v.Nodes = map[string][]string{}
-	}
-	if r := c.Reserved; r != nil {
-		v.Reservation = app.Reservation{Nodes: r.Nodes, CPU: r.CPU, CostPerHour: r.CostPerHour}
-	}
-	return v
-}
-
-// checkFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
-func checkFollows(t *db.Tx, n app.NewOperation) error {
+// CheckFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
+func CheckFollows(t *db.Tx, n app.NewOperation) error {
 	if n.Change == nil && n.Follows == 0 {
 		return nil
 	}
@@ -84,13 +54,13 @@ func checkFollows(t *db.Tx, n app.NewOperation) error {
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
 // operation has its row, and no step of it has begun. It gives what the audit is to say.
-func (s *Store) change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
+func change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
 	var sealed []byte
 	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
 		return "", err
 	}
-	before, err := s.Unseal(sealed, db.DefinitionPlace(op.Cluster))
+	before, err := t.Keys.Unseal(sealed, db.DefinitionPlace(op.Cluster))
 	if err != nil {
 		return "", err
 	}
@@ -98,8 +68,8 @@ func (s *Store) change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail 
 	if err != nil {
 		return "", fmt.Errorf("store: definition: %w", err)
 	}
-	was := changeText{Template: cluster.Template, Size: cluster.Size, Services: cluster.Services, CostPerHour: cluster.CostPerHour}
-	made := changeText{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+	was := ledger.ChangeText{Template: cluster.Template, Size: cluster.Size, Services: cluster.Services, CostPerHour: cluster.CostPerHour}
+	made := ledger.ChangeText{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
 	for _, n := range c.New {
 		made.New = append(made.New, n.Node.Name)
 	}
@@ -121,46 +91,41 @@ func (s *Store) change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail 
 		reserves = 1
 	}
 	if err := t.Exec(`INSERT INTO changes (operation, tenant, cluster, definition, sealed_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
-		op.ID, op.Tenant, op.Cluster, s.SealChange(kept, op.ID), db.JSON(was), db.JSON(made), reserves); err != nil {
+		op.ID, op.Tenant, op.Cluster, t.Keys.SealChange(kept, op.ID), db.JSON(was), db.JSON(made), reserves); err != nil {
 		return "", err
 	}
 	if err := t.Exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, sealed_definition = ? WHERE id = ?`,
-		c.Template, c.Size, db.JSON(c.Services), c.CostPerHour, s.SealDefinition(after, op.Cluster), op.Cluster); err != nil {
+		c.Template, c.Size, db.JSON(c.Services), c.CostPerHour, t.Keys.SealDefinition(after, op.Cluster), op.Cluster); err != nil {
 		return "", err
 	}
 	if err := resource.Use(t, op.Tenant, op.Cluster, c.Definition.Services, false); err != nil {
 		return "", err
 	}
-	if err := s.changeNodes(t, op, cluster, c); err != nil {
+	if err := changeNodes(t, op, cluster, c); err != nil {
 		return "", err
 	}
 	if err := health.Keep(t, op.CreatedAt, cluster, c.Definition.Health); err != nil {
 		return "", err
 	}
-	return db.JSON(map[string]any{"before": was.audited(), "after": made.audited(), "plan": op.PlanHash}), nil
-}
-
-// audited is what the audit says of one side of a change: how many nodes, not which.
-func (c changeText) audited() map[string]any {
-	return map[string]any{"template": c.Template, "nodes": c.Size, "services": c.Services, "cost_per_hour": c.CostPerHour}
+	return db.JSON(map[string]any{"before": was.Audited(), "after": made.Audited(), "plan": op.PlanHash}), nil
 }
 
 // reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
-func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *reservedText, err error) {
+func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *ledger.ReservedText, err error) {
 	had, err := policy.Reserved(t, op.Tenant, op.Cluster, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := app.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: want.Groups, From: c.CreatedAt, Until: c.ExpiresAt}
 	if had != nil && had.EndedAt.IsZero() {
-		was = &reservedText{had.Nodes, had.CPU, had.CostPerHour}
+		was = &ledger.ReservedText{Nodes: had.Nodes, CPU: had.CPU, CostPerHour: had.CostPerHour}
 		r.Owner, r.Until = had.Owner, had.Until
 		r.Nodes, r.CPU, r.CostPerHour = had.Nodes, had.CPU, had.CostPerHour
 	}
 	if want.Nodes == 0 && want.CPU == 0 && want.CostPerHour == 0 {
 		return was, nil, nil
 	}
-	made = &reservedText{want.Nodes, want.CPU, want.CostPerHour}
+	made = &ledger.ReservedText{Nodes: want.Nodes, CPU: want.CPU, CostPerHour: want.CostPerHour}
 	r.Nodes, r.CPU, r.CostPerHour = max(r.Nodes, want.Nodes), max(r.CPU, want.CPU), max(r.CostPerHour, want.CostPerHour)
 	return was, made, policy.Reserve(t, op.CreatedAt, r)
 }
@@ -176,9 +141,9 @@ func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[st
 	for _, name := range c.Leaving {
 		touched[name] = true
 	}
-	row := newNodeRow()
+	row := ledger.NewNodeRow()
 	if err := t.Each(func(r db.Scanner) error {
-		n, err := row.scan(r)
+		n, err := row.Scan(r)
 		if n.Leaving {
 			leaving = append(leaving, n.Name)
 		}
@@ -199,7 +164,7 @@ func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[st
 }
 
 // changeNodes writes the nodes that are new, that have other services, and that leave.
-func (s *Store) changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
+func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
 	// Nodes that are gone for good do not keep their names.
 	taken := ""
 	if err := t.EachOf(func(row db.Scanner) error { return row.Scan(&taken) }, len(c.New),
@@ -222,7 +187,7 @@ func (s *Store) changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c a
 			return err
 		}
 	}
-	if err := s.insertNodes(t, cluster, c.New, c.Definition.Hardware, op.CreatedAt); err != nil {
+	if err := insertNodes(t, cluster, c.New, c.Definition.Hardware, op.CreatedAt); err != nil {
 		return err
 	}
 	names := slices.SortedFunc(maps.Keys(c.Nodes), byNumber)
@@ -265,50 +230,6 @@ func tellNodes(t *db.Tx, op app.Operation, c app.ClusterChange) error {
 	return db.TellBatches(t, []*db.EventBatch{m})
 }
 
-// changeDone ends what amendments of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
-// the cluster has now, and the nodes that were given back, or never made, are gone for good. One whose machine may be there stays,
-// whatever the plan said.
-func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
-	if o.Kind == app.OperationCreate || o.Kind == app.OperationDelete {
-		return nil
-	}
-	r, err := reservedLast(t, o)
-	if err != nil {
-		return err
-	}
-	if r != nil {
-		if err := t.Exec(`UPDATE reservations SET nodes = ?, cpu = ?, cost = ? WHERE cluster = ? AND ended_at = 0`,
-			r.Nodes, r.CPU, r.CostPerHour, o.Cluster); err != nil {
-			return err
-		}
-	}
-	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND asked = 0
-		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.leaving = 1 AND n.status = 'planned')`,
-		db.Micros(now), o.Cluster, o.Cluster); err != nil {
-		return err
-	}
-	return t.Exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
-		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
-}
-
-// reservedLast gives what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
-// failed before it and which it has brought to an end. It is nil where none said anything.
-func reservedLast(t *db.Tx, o app.Operation) (*reservedText, error) {
-	var text []byte
-	err := t.Row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
-	if db.IsNoRows(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var made changeText
-	if err := json.Unmarshal(text, &made); err != nil {
-		return nil, fmt.Errorf("store: change of cluster %s: %w", o.Cluster, err)
-	}
-	return made.Reserved, nil
-}
-
 // DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
 func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
 	var sealed []byte
@@ -339,7 +260,7 @@ func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation in
 	} else if err != nil {
 		return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
 	} else {
-		var w changeText
+		var w ledger.ChangeText
 		if err := json.Unmarshal(was, &w); err != nil {
 			return c, fmt.Errorf("store: what operation %d left of %s: %w", operation, cluster, err)
 		}
@@ -398,14 +319,14 @@ func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (b
 	if err != nil {
 		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
 	}
-	var w, m changeText
+	var w, m ledger.ChangeText
 	if err := json.Unmarshal(was, &w); err != nil {
 		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
 	}
 	if err := json.Unmarshal(made, &m); err != nil {
 		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)
 	}
-	before, after = w.value(), m.value()
+	before, after = w.Value(), m.Value()
 	// The definition before is what the operation just before this one left, whichever that was.
 	if before.Definition, err = s.DefinitionAt(ctx, tenant, cluster, operation-1); err != nil {
 		return before, after, err

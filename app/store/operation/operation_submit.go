@@ -3,19 +3,20 @@ package operation
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"muster/app"
 	"muster/app/ledger"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/lease"
+	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
 )
 
 // SubmitOperation implements app.Ledger.
 func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		standing, err := checkStanding(t, n)
+		standing, err := CheckStanding(t, n)
 		if err != nil {
 			return err
 		}
@@ -23,11 +24,11 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 			op = standing.Operation()
 			return nil
 		}
-		if err := checkFollows(t, n); err != nil {
+		if err := CheckFollows(t, n); err != nil {
 			return err
 		}
 		if n.LeaseOver {
-			if err := clusterdb.LeaseOver(t, n.Operation); err != nil {
+			if err := lease.Over(t, n.Operation); err != nil {
 				return err
 			}
 		}
@@ -40,7 +41,7 @@ func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app
 				return err
 			}
 		}
-		op, err = s.submit(t, n)
+		op, err = Submit(t, n)
 		return err
 	})
 	return op, err
@@ -64,8 +65,8 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 		"Stopped, because "+op.Requester+" asked for delete. Nothing was made.")
 }
 
-// checkStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
-func checkStanding(t *db.Tx, n app.NewOperation) (*clusterdb.OperationRow, error) {
+// CheckStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
+func CheckStanding(t *db.Tx, n app.NewOperation) (*clusterdb.OperationRow, error) {
 	op := n.Operation
 	var deleted int64
 	err := t.Row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
@@ -157,8 +158,8 @@ func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
 	return &v, err
 }
 
-// submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
-func (s *Store) submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
+// Submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
+func Submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	op.Expects, op.Trace = n.Plan.Expects, t.Trace
@@ -189,7 +190,7 @@ func (s *Store) submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
 	}
 	detail := op.PlanHash
 	if n.Change != nil {
-		if detail, err = s.change(t, op, *n.Change); err != nil {
+		if detail, err = change(t, op, *n.Change); err != nil {
 			return op, err
 		}
 	}
@@ -205,19 +206,19 @@ func (s *Store) submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
 	if err := announce(t, &op, n.Plan, hooks, waits); err != nil {
 		return op, err
 	}
-	before, err := before(t, op.Cluster)
+	before, err := ledgerdb.OldestLive(t, op.Cluster)
 	if err != nil {
 		return op, err
 	}
 	set := ledger.New(op.CreatedAt)
 	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
-	rows := newPlanRows(op, n.Plan)
-	if rows.paces, err = policy.PacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
+	rows := ledgerdb.NewPlanRows(op, n.Plan)
+	if rows.Paces, err = policy.PacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
 		return op, err
 	}
 	if before == op.ID && !waits {
 		// What can begin at once is written as begun.
-		for _, st := range rows.free() {
+		for _, st := range rows.Free() {
 			set.AddStep(st)
 		}
 		set.Start(o)
@@ -225,29 +226,19 @@ func (s *Store) submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
 			return op, err
 		}
 	}
-	if err := insertSteps(t, rows, set); err != nil {
+	if err := ledgerdb.InsertSteps(t, rows, set); err != nil {
 		return op, err
 	}
 	if o.Status == app.OperationWaiting {
-		return o.Operation, operationEvent(t, op.CreatedAt, o)
+		return o.Operation, ledgerdb.OperationEvent(t, op.CreatedAt, o)
 	}
-	if err := setCluster(t, op.CreatedAt, op.Tenant, op.Cluster, app.ClusterPending, ""); err != nil {
+	if err := ledgerdb.SetCluster(t, op.CreatedAt, op.Tenant, op.Cluster, app.ClusterPending, ""); err != nil {
 		return op, err
 	}
-	if err := saveOperations(t, op.CreatedAt, set); err != nil {
+	if err := ledgerdb.SaveOperations(t, op.CreatedAt, set); err != nil {
 		return op, err
 	}
 	return o.Operation, nil
-}
-
-// before gives the cluster's oldest operation that has not ended; 0 for none.
-func before(t *db.Tx, cluster string) (id int64, err error) {
-	err = t.Row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
-		cluster).Scan(&id)
-	if db.IsNoRows(err) {
-		return 0, nil
-	}
-	return id, err
 }
 
 // cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
@@ -271,33 +262,4 @@ func cancelOthers(t *db.Tx, op app.Operation) error {
 		}
 	}
 	return nil
-}
-
-// startNext starts the cluster's oldest waiting operation, unless one is under way.
-func startNext(t *db.Tx, now time.Time, cluster string) error {
-	id, err := before(t, cluster)
-	if err != nil || id == 0 {
-		return err
-	}
-	o, err := clusterdb.ReadOperation(t, id)
-	if err != nil || o.Status != app.OperationWaiting || !o.HeldUntil.IsZero() {
-		return err
-	}
-	free, err := stepsWhere(t, `s.operation = ? AND s.needs_left = 0 AND s.state = ?`, id, string(app.StepWaiting))
-	if err != nil {
-		return err
-	}
-	set := ledger.New(now)
-	started := set.AddOperation(o)
-	for _, st := range free {
-		set.AddStep(st)
-	}
-	set.Start(started)
-	if err := set.Settle(ledgerRows{t}); err != nil {
-		return err
-	}
-	if err := setCluster(t, now, o.Tenant, cluster, app.ClusterPending, ""); err != nil {
-		return err
-	}
-	return save(t, now, set)
 }

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/ledger"
 	"muster/app/store/operation"
 	"muster/app/webhook"
 )
@@ -29,16 +30,16 @@ func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is n
 func (s *Store) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
 	list := []app.Hook{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		h, err := operation.ScanHook(row)
+		h, err := ledger.ScanHook(row)
 		list = append(list, h)
 		return err
-	}, `SELECT `+operation.HookColumns+` FROM hooks h WHERE h.tenant = ? ORDER BY h.name`, tenant)
+	}, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? ORDER BY h.name`, tenant)
 	return list, err
 }
 
 // Hook implements app.HookStore.
 func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error) {
-	h, err := operation.ScanHook(s.Row(ctx, `SELECT `+operation.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	h, err := ledger.ScanHook(s.Row(ctx, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
 	}
@@ -47,7 +48,7 @@ func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error)
 
 // hookNamed gives a hook within a transaction.
 func hookNamed(t *db.Tx, tenant, name string) (app.Hook, error) {
-	h, err := operation.ScanHook(t.Row(`SELECT `+operation.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
-	"muster/app/store/operation"
+	"muster/app/store/ledger"
 	"muster/app/webhook"
 )
 
@@ -29,7 +29,7 @@ func (s *Store) scanDelivery(row db.Scanner, more ...any) (app.HookDelivery, err
 	}
 	switch {
 	case d.Operation != 0:
-		d.Kind, d.Holds, d.Vetoed = app.NoticeOperation, verdict == operation.HoldOpen, verdict == operation.HoldVeto
+		d.Kind, d.Holds, d.Vetoed = app.NoticeOperation, verdict == ledger.HoldOpen, verdict == ledger.HoldVeto
 	case d.Notice == 0:
 		test := webhook.TestNotice("", d.QueuedAt)
 		d.Kind, d.Title = test.Kind, test.Title

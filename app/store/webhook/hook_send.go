@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/ledger"
 	operationdb "muster/app/store/operation"
 	"muster/app/webhook"
 )
@@ -188,7 +189,7 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		if state == app.DeliveryMade || e.Stop == "" && state != app.DeliveryFailed {
 			return nil
 		}
-		h, err := operationdb.ScanHook(t.Row(`SELECT `+operationdb.HookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
+		h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
 		switch {
 		case err != nil || h.State != app.HookActive:
 			return err

@@ -1,0 +1,271 @@
+package execution
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"muster/app"
+	"muster/app/execution"
+	"muster/app/ledger"
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+	ledgerdb "muster/app/store/ledger"
+)
+
+// Questions implements app.QuestionStore.
+func (s *Store) Questions(ctx context.Context, tenant string, f execution.QuestionFilter) ([]app.Question, error) {
+	list := []app.Question{}
+	where, args := `q.tenant = ?`, []any{tenant}
+	if f.Cluster != "" {
+		where, args = where+` AND q.cluster = ?`, append(args, f.Cluster)
+	}
+	if f.Operation != 0 {
+		where, args = where+` AND q.operation = ?`, append(args, f.Operation)
+	}
+	if !f.All {
+		where += ` AND q.state = 'open'`
+	}
+	if f.After > 0 {
+		where, args = where+` AND q.id > ?`, append(args, f.After)
+	}
+	may, mine := cluster.Readable(f.Reader)
+	shared, of := cluster.SharedWith(f.Reader)
+	args = append(append(of, args...), mine...)
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var access app.Access
+		c := app.Cluster{Tenant: tenant}
+		q, err := ledgerdb.ScanQuestion(row, &c.Visibility, &c.OwnerGroup, &access)
+		c.ID, c.Owner = q.Cluster, q.Owner
+		q.Access = cluster.AccessOf(f.Reader, c, access)
+		list = append(list, q.Question)
+		return err
+	}, `SELECT `+ledgerdb.QuestionColumns+`, c.visibility, c.owner_group, `+shared+ledgerdb.QuestionTables+`WHERE `+where+may+` ORDER BY q.id LIMIT ?`, append(args, min(max(f.Limit, 1), 1000))...)
+	return list, err
+}
+
+// Question implements app.QuestionStore.
+func (s *Store) Question(ctx context.Context, tenant string, operation int64, index int) (app.Question, error) {
+	q, err := ledgerdb.ScanQuestion(s.Row(ctx, `SELECT `+ledgerdb.QuestionColumns+ledgerdb.QuestionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
+		tenant, operation, index))
+	return q.Question, noQuestion(err, operation, index)
+}
+
+func noQuestion(err error, operation int64, index int) error {
+	if db.IsNoRows(err) {
+		return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d.", index, operation),
+			Hint: "Questions that wait are listed by `muster questions`."}
+	}
+	return err
+}
+
+// Answers implements app.QuestionStore.
+func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]execution.NodeAnswer, error) {
+	if len(nodes) == 0 {
+		return nil, nil
+	}
+	args := []any{tenant, cluster}
+	for _, n := range nodes {
+		args = append(args, n)
+	}
+	place := map[[2]string]int{} // by node and service: where the values are
+	var list []execution.NodeAnswer
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var name, node, service string
+		var person, sealed []byte
+		if err := row.Scan(&name, &node, &service, &person, &sealed); err != nil {
+			return err
+		}
+		values, err := s.answerValues(name, person, sealed)
+		if err != nil {
+			return err
+		}
+		at, known := place[[2]string{node, service}]
+		if !known {
+			at = len(list)
+			place[[2]string{node, service}] = at
+			list = append(list, execution.NodeAnswer{Node: node, Service: service, Values: map[string]app.AnswerValue{}})
+		}
+		maps.Copy(list[at].Values, values) // those of different actions of a service add up
+		return nil
+	}, `SELECT a.name, q.node, q.service, q.person, a.answer FROM questions q JOIN questions a ON a.name = CASE q.same_as WHEN '' THEN q.name ELSE q.same_as END
+		WHERE q.state IN ('answered', 'overdue') AND q.tenant = ? AND q.cluster = ? AND q.node IN (`+db.Repeated(`?`, len(nodes))+`)
+		ORDER BY q.answered_at, q.id`, args...)
+	return list, err
+}
+
+// answerValues opens an answer. One that nobody gave, where the step went on nevertheless, is what fields have by default.
+func (s *Store) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
+	if len(sealed) > 0 {
+		text, err := s.Unseal(sealed, "questions/"+name)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &values); err != nil {
+			return nil, fmt.Errorf("store: answer %s: %w", name, err)
+		}
+		return values, nil
+	}
+	var p app.Person
+	if err := json.Unmarshal(person, &p); err != nil {
+		return nil, fmt.Errorf("store: question %s: %w", name, err)
+	}
+	if p.GoesOn() {
+		return p.Settle(nil)
+	}
+	return nil, nil
+}
+
+// AnswerQuestion implements app.QuestionStore.
+func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q app.Question, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		r, err := question(t, n.Tenant, n.Operation, n.Index)
+		if err != nil {
+			return err
+		}
+		if r.State != app.QuestionOpen || r.Attempt != n.Attempt {
+			return tooLate(t, r, n)
+		}
+		rows := []ledgerdb.QuestionRow{r}
+		if r.Person.Once {
+			if rows, err = ledgerdb.OpenAlike(t, r); err != nil {
+				return err
+			}
+		}
+		state := app.QuestionAnswered
+		if n.Refuse != "" {
+			state = app.QuestionRefused
+		}
+		sealed, err := s.sealAnswer(r, n.Values)
+		if err != nil {
+			return err
+		}
+		set, keys := ledger.New(n.Now), make([]ledger.Key, len(rows))
+		for i, one := range rows {
+			keys[i] = ledger.Key{Operation: one.Operation, Index: one.Index}
+			e := ledgerdb.QuestionEnd{State: state, Who: n.Who.Name(), Why: n.Refuse, Now: n.Now}
+			if one.Index == r.Index {
+				e.Sealed = sealed
+			} else {
+				e.SameAs = r.Name()
+			}
+			if err := ledgerdb.CloseQuestion(t, one, e); err != nil {
+				return err
+			}
+		}
+		if err := ledgerdb.AddSteps(t, set, keys); err != nil {
+			return err
+		}
+		refused := ""
+		if n.Refuse != "" {
+			refused = n.Who.Name() + " refused: " + n.Refuse
+		}
+		for i, k := range keys {
+			if st := set.Step(k); st == nil || !set.Answer(st, rows[i].Attempt, refused) {
+				return app.Errorf(app.EInternal, "step %d of operation %d is not asked, though its question is open", k.Index, k.Operation)
+			}
+		}
+		if err := set.Settle(ledgerdb.Rows(t)); err != nil {
+			return err
+		}
+		act, after := "step.answer", map[string]any{"step": r.Step, "operation": r.Operation, "nodes": len(rows)}
+		if n.Refuse != "" {
+			act, after["reason"] = "step.refuse", n.Refuse
+		}
+		if values := plainValues(n.Values); len(values) > 0 {
+			after["values"] = values
+		}
+		if err := t.Deed(n.Now, n.Who, act, r.Cluster, nil, after); err != nil {
+			return err
+		}
+		if err := ledgerdb.Save(t, n.Now, set); err != nil {
+			return err
+		}
+		r, err = question(t, n.Tenant, n.Operation, n.Index)
+		q = r.Question
+		return err
+	})
+	return q, err
+}
+
+// plainValues are those that may be shown; of secret ones only that they are there.
+func plainValues(values map[string]app.AnswerValue) map[string]string {
+	plain := map[string]string{}
+	for name, v := range values {
+		if plain[name] = app.CutText(v.Text, 100); v.Secret {
+			plain[name] = "•••"
+		}
+	}
+	return plain
+}
+
+func question(t *db.Tx, tenant string, operation int64, index int) (ledgerdb.QuestionRow, error) {
+	q, err := ledgerdb.ScanQuestion(t.Row(`SELECT `+ledgerdb.QuestionColumns+ledgerdb.QuestionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`, tenant, operation, index))
+	return q, noQuestion(err, operation, index)
+}
+
+// tooLate says what has become of a question that somebody wants to answer.
+func tooLate(t *db.Tx, q ledgerdb.QuestionRow, n execution.NewAnswer) error {
+	e := &app.Error{Code: app.EConflict, Reason: "not_asked", Field: "attempt"}
+	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {
+	case n.Attempt > q.Attempt:
+		e.Message = fmt.Sprintf("%s was never asked for the %d. time.", q.Step, n.Attempt)
+	case q.State == app.QuestionAnswered:
+		e.Reason, e.Message = "answered", fmt.Sprintf("You are too late: %s answered it at %s, and it went on.", q.AnsweredBy, at)
+	case q.State == app.QuestionRefused:
+		e.Reason, e.Message = "answered", fmt.Sprintf("You are too late: %s refused it at %s: %s", q.AnsweredBy, at, q.Reason)
+		e.Hint = "Resume the operation to have it asked again."
+	case q.State == app.QuestionOverdue:
+		e.Message = fmt.Sprintf("You are too late: nobody had answered by %s.", at)
+		if !q.Person.GoesOn() {
+			e.Hint = "Resume the operation to have it asked again."
+		}
+	case q.State == app.QuestionOpen:
+		e.Message, e.Hint = "This was asked anew meanwhile.", "Look at it again, and answer then."
+	case q.State == app.QuestionLater:
+		e.Message = fmt.Sprintf("%s is not asked yet.", q.Step)
+	default:
+		status := ""
+		if err := t.Row(`SELECT status FROM operations WHERE id = ?`, q.Operation).Scan(&status); err != nil {
+			return err
+		}
+		e.Message = fmt.Sprintf("Nobody is asked any more: the %s is %s.", q.Kind.Words(), status)
+		if status == string(app.OperationPaused) {
+			e.Hint = "When it is resumed, it is asked again."
+		}
+	}
+	return e
+}
+
+// sealAnswer seals values, whether they are secret or not, for the row of a question.
+func (s *Store) sealAnswer(q ledgerdb.QuestionRow, values map[string]app.AnswerValue) ([]byte, error) {
+	if len(values) == 0 {
+		return []byte{}, nil
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("store: answer %s: %w", q.Name(), err)
+	}
+	return s.Seal(text, "questions/"+q.Name()), nil
+}
+
+// remind tells those who may answer again, when half of the time is over. What is told is noted in the same transaction.
+func remind(t *db.Tx, now time.Time) error {
+	list, err := ledgerdb.Questions(t, `q.`+isRemind, db.Micros(now))
+	if err != nil {
+		return err
+	}
+	for _, q := range list {
+		if err := t.Exec(`UPDATE questions SET remind_at = 0 WHERE operation = ? AND idx = ?`, q.Operation, q.Index); err != nil {
+			return err
+		}
+		if q.State == app.QuestionOpen && q.Until.After(now) {
+			if err := t.Notice(q.TellReminder(now)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package execution
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"muster/app"
+	"muster/app/ledger"
+	"muster/app/store/db"
+	ledgerdb "muster/app/store/ledger"
+	"muster/app/store/policy"
+)
+
+// fallBack lets a node be of other hardware, none of its own being to be had, and gives how its attempt ends then. The cluster's price
+// and what is reserved for it go with that. Where quotas are in the way of all, or the node is of other hardware by now, all stays as it was.
+func fallBack(t *db.Tx, set *ledger.Set, f app.Finish) (app.Finish, error) {
+	o, st := set.Operation(f.Fence.Operation), set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
+	if !o.Kind.GrowsNodes() || o.Status == app.OperationCancelling {
+		return f, nil
+	}
+	var is int
+	err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND name = ? AND hardware = ? AND leaving = 0`, o.Cluster, st.Node, f.Fallbacks[0].From).Scan(&is)
+	if err != nil || is == 0 {
+		return f, db.Wrapped(err)
+	}
+	for _, h := range f.Fallbacks {
+		err := reserveMore(t, f, o, h)
+		if app.CodeOf(err) == app.EQuota {
+			if err := say(t, f, fmt.Sprintf("No %s is to be had, and %s is not asked for instead: %s", h.From, h.To, app.AsError(err).ForPeople())); err != nil {
+				return f, err
+			}
+			continue
+		}
+		if err != nil {
+			return f, err
+		}
+		return takeFallback(t, f, o, st, h)
+	}
+	return f, nil
+}
+
+// reserveMore reserves what a cluster has more with other hardware; EQuota where that is too much.
+func reserveMore(t *db.Tx, f app.Finish, o *ledger.Operation, h app.HardwareFallback) error {
+	had, err := policy.Reserved(t, o.Tenant, o.Cluster, 0)
+	if err != nil || had == nil || !had.EndedAt.IsZero() {
+		return err
+	}
+	r := had.Reservation
+	r.CPU, r.CostPerHour = max(0, r.CPU+h.MoreCPU), db.Rounded(r.CostPerHour+h.More)
+	return policy.Reserve(t, f.Now, r)
+}
+
+// takeFallback writes that a node is of other hardware.
+func takeFallback(t *db.Tx, f app.Finish, o *ledger.Operation, st *ledger.Step, h app.HardwareFallback) (app.Finish, error) {
+	if err := t.Exec(`UPDATE nodes SET hardware = ?, instead_of = ?, cpu = ? WHERE cluster = ? AND name = ?`, h.To, h.InsteadOf, h.CPU, o.Cluster, st.Node); err != nil {
+		return f, err
+	}
+	if err := repriced(t, o, h); err != nil {
+		return f, err
+	}
+	text := fmt.Sprintf("No %s is to be had. %s is asked for instead, at once.", h.From, h.To)
+	if h.InsteadOf == "" {
+		text = fmt.Sprintf("No %s is to be had. It was the last that there is, and %s is what it begins with again.", h.From, h.To)
+	}
+	if err := t.Event(app.Event{At: f.Now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventNode, Node: st.Node, Status: string(app.NodePlanned),
+		Message: text}); err != nil {
+		return f, err
+	}
+	f.Retry = h.Retry
+	if h.Err != nil {
+		f.Err = h.Err
+	}
+	return f, say(t, f, text)
+}
+
+// repriced writes what the cluster costs with other hardware, also where its operation says what it made of it.
+func repriced(t *db.Tx, o *ledger.Operation, h app.HardwareFallback) error {
+	var cost float64
+	if err := t.Row(`SELECT cost_per_hour FROM clusters WHERE id = ?`, o.Cluster).Scan(&cost); err != nil {
+		return db.Wrapped(err)
+	}
+	if err := t.Exec(`UPDATE clusters SET cost_per_hour = ? WHERE id = ?`, db.Rounded(cost+h.More), o.Cluster); err != nil {
+		return err
+	}
+	var text []byte
+	err := t.Row(`SELECT made FROM changes WHERE operation = ?`, o.ID).Scan(&text)
+	if db.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return db.Wrapped(err)
+	}
+	var made ledgerdb.ChangeText
+	if err := json.Unmarshal(text, &made); err != nil {
+		return fmt.Errorf("store: change of operation %d: %w", o.ID, err)
+	}
+	made.CostPerHour = db.Rounded(made.CostPerHour + h.More)
+	if r := made.Reserved; r != nil {
+		r.CPU, r.CostPerHour = max(0, r.CPU+h.MoreCPU), db.Rounded(r.CostPerHour+h.More)
+	}
+	return t.Exec(`UPDATE changes SET made = ? WHERE operation = ?`, db.JSON(made), o.ID)
+}
+
+// say adds a line of Muster's own to the log of a running attempt.
+func say(t *db.Tx, f app.Finish, text string) error {
+	return t.Exec(`INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
+		SELECT CAST(? AS BIGINT), tenant, cluster, operation, idx, attempt, step, node, CAST(? AS TEXT), CAST(? AS TEXT) FROM steps WHERE operation = ? AND idx = ?`,
+		db.Micros(f.Now), string(app.StreamSystem), text, f.Fence.Operation, f.Fence.Index)
+}

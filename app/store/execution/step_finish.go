@@ -1,0 +1,277 @@
+package execution
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	"muster/app/fleet"
+	"muster/app/ledger"
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+	ledgerdb "muster/app/store/ledger"
+	"muster/app/store/policy"
+	"muster/app/store/receipt"
+)
+
+// finishCall is one call of FinishSteps under way.
+type finishCall struct {
+	worker app.WorkerID
+	fs     []app.Finish
+	out    []app.Finished
+}
+
+// FinishSteps implements app.Ledger.
+func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error) {
+	if len(fs) == 0 {
+		return []app.Finished{}, nil
+	}
+	c := &finishCall{worker: w, fs: fs}
+	err := s.finishes.Do(ctx, s.DB, c)
+	if err == nil {
+		return c.out, nil
+	}
+	if app.CodeOf(err) != app.EInternal || len(fs) == 1 {
+		return nil, err
+	}
+	// One of them goes wrong, and must not keep the others.
+	out := make([]app.Finished, len(fs))
+	for i := range fs {
+		one := &finishCall{worker: w, fs: fs[i : i+1]}
+		if err := s.finishes.Do(ctx, s.DB, one); err != nil {
+			out[i].Err = app.AsError(err)
+		} else {
+			out[i] = one.out[0]
+		}
+	}
+	return out, nil
+}
+
+// finish ends the attempts of some calls, all in one set.
+func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
+	now := calls[0].fs[0].Now
+	set := ledger.New(now)
+	var keys []ledger.Key
+	for _, c := range calls {
+		for _, f := range c.fs {
+			keys = append(keys, ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
+		}
+	}
+	if err := ledgerdb.AddSteps(t, set, keys); err != nil {
+		return err
+	}
+	if err := addRivals(t, set, calls); err != nil {
+		return err
+	}
+	nodes := ledgerdb.NewNodeSet(now)
+	took := policy.Pacing{}
+	var held []bool
+	for _, c := range calls {
+		for _, f := range c.fs {
+			if len(f.Fallbacks) > 0 && set.Holds(c.worker, f.Fence) {
+				var err error
+				if f, err = fallBack(t, set, f); err != nil {
+					return err
+				}
+			}
+			ok := set.Finish(c.worker, f, len(held))
+			held = append(held, ok)
+			if !ok {
+				continue
+			}
+			st := set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
+			took.Note(set, st, f)
+			if err := s.noteFinish(t, set, st, f, nodes); err != nil {
+				return err
+			}
+		}
+	}
+	if err := set.Settle(ledgerdb.Rows(t)); err != nil {
+		return err
+	}
+	next, err := s.handOut(t, now, set, nodes)
+	if err != nil {
+		return err
+	}
+	if err := ledgerdb.SaveNodes(t, nodes); err != nil {
+		return err
+	}
+	if err := policy.SavePaces(t, now, took); err != nil {
+		return err
+	}
+	if err := ledgerdb.Save(t, now, set); err != nil {
+		return err
+	}
+	tag := 0
+	for _, c := range calls {
+		c.out = make([]app.Finished, len(c.fs))
+		for i, f := range c.fs {
+			if st := set.Handed(tag); st != nil {
+				c.out[i].Next = next[st.Key()]
+			} else if !held[tag] {
+				c.out[i].Err = app.Errorf(app.EStale, "Attempt %d of step %d of operation %d is not this worker's any more.",
+					f.Fence.Attempt, f.Fence.Index, f.Fence.Operation)
+			}
+			tag++
+		}
+	}
+	return nil
+}
+
+// noteFinish keeps what an attempt found out about its node.
+func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *ledgerdb.NodeSet) error {
+	o := set.Operation(st.Operation)
+	if err := keepNodeReport(t, o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
+	if err := keepFacts(t, s.DB, o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
+	if err := keepChanges(t, o.Tenant, o.Cluster, st, f); err != nil {
+		return err
+	}
+	n := ledger.Node{Cluster: o.Cluster, Name: st.Node}
+	if err := receipt.NoteNode(t, f.Now, n.Cluster, n.Name, f.Seen); err != nil {
+		return err
+	}
+	if f.Unasked && st.Action == app.ActionCreate {
+		if err := receipt.NotAsked(t, n.Cluster, n.Name); err != nil {
+			return err
+		}
+	}
+	if f.Err == nil && f.Node != nil {
+		stays, err := stays(t, o, *f.Node)
+		if err != nil {
+			return err
+		}
+		nodes.Update(n, o.Tenant, stays, *f.Node)
+	}
+	return nil
+}
+
+// stays tells of a machine that an operation gave back whether the operation leaves a cluster without it.
+func stays(t *db.Tx, o *ledger.Operation, u app.NodeUpdate) (bool, error) {
+	if !u.Gone || o.Kind == app.OperationDelete {
+		return false, nil
+	}
+	undone, err := ledgerdb.Undone(t, o)
+	return undone != app.OperationCreate, err
+}
+
+// addRivals tells the set of operations that wait for slots, where a worker wants to keep one.
+func addRivals(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
+	done := map[string]bool{}
+	for _, c := range calls {
+		wants := false
+		for _, f := range c.fs {
+			wants = wants || f.ClaimFor > 0
+		}
+		if !wants || done[c.worker.Tenant] {
+			continue
+		}
+		done[c.worker.Tenant] = true
+		var rivals []ledger.Rival
+		err := t.Each(func(row db.Scanner) error {
+			var r ledger.Rival
+			err := row.Scan(&r.Operation, &r.Running)
+			rivals = append(rivals, r)
+			return err
+		}, `SELECT id, running FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT 2`, c.worker.Tenant)
+		if err != nil {
+			return err
+		}
+		set.Compete(c.worker.Tenant, rivals)
+	}
+	return nil
+}
+
+// handOut gathers what belongs to the steps that a set claimed.
+func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerdb.NodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
+	claimed := set.Claimed()
+	if err := ledgerdb.LoadNodes(t, nodes, set, claimed); err != nil {
+		return nil, err
+	}
+	if err := ledgerdb.EndGone(t, nodes); err != nil {
+		return nil, err
+	}
+	clusters, err := clustersOf(t, set, claimed)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[ledger.Key]*app.ClaimedStep, len(claimed))
+	for _, st := range claimed {
+		o := set.Operation(st.Operation)
+		k := ledger.Node{Cluster: o.Cluster, Name: st.Node}
+		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: db.FromMicros(db.Micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch, Trace: o.Trace}
+		out[st.Key()] = c
+		n := nodes.Of[k]
+		if n == nil {
+			c.Err = app.Errorf(app.EInternal, "there is no row of node %s of %s", st.Node, o.Cluster)
+			continue
+		}
+		c.Node, c.Intent = n.Node, n.Intent
+		if st.Action == app.ActionConfirm && n.Node.Status == app.NodeCreated && len(n.Secret) > 0 { // which may have to create another machine
+			c.HostKey, c.Err = s.Unseal(n.Secret, "nodes/"+k.Cluster+"/"+k.Name)
+		}
+		if st.Action != app.ActionCreate {
+			continue
+		}
+		// One that does not open must not keep everybody from every other step.
+		c.HostKey, c.Err = s.Unseal(n.Secret, "nodes/"+k.Cluster+"/"+k.Name)
+		if st.Was != app.StepRunning {
+			if c.Intent, c.Unasked, err = receipt.AskFor(t, now, k.Cluster, k.Name); err != nil {
+				return nil, err
+			}
+			if c.Unasked {
+				if err := takePromised(t, now, nodes, c); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if err := ledgerdb.LoadTries(t, out); err != nil {
+		return nil, err
+	}
+	return out, loadReplacements(t, out)
+}
+
+// mostReplacements bounds what is told of a node's machines.
+const mostReplacements = 20
+
+// loadReplacements loads what earlier attempts of confirms have created.
+func loadReplacements(t *db.Tx, claimed map[ledger.Key]*app.ClaimedStep) error {
+	for _, c := range claimed {
+		if c.Step.Action != app.ActionConfirm || c.TriedAt.IsZero() || c.Node.Status != app.NodeCreated {
+			continue
+		}
+		err := t.Each(func(r db.Scanner) error {
+			var id string
+			err := r.Scan(&id)
+			c.Replacements = append(c.Replacements, id)
+			return err
+		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), mostReplacements)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clustersOf loads the clusters of steps.
+func clustersOf(t *db.Tx, set *ledger.Set, steps []*ledger.Step) (map[string]app.Cluster, error) {
+	var ids []string
+	clusters := map[string]app.Cluster{}
+	for _, st := range steps {
+		id := set.Operation(st.Operation).Cluster
+		if _, known := clusters[id]; !known {
+			clusters[id] = app.Cluster{}
+			ids = append(ids, id)
+		}
+	}
+	err := t.EachOf(func(row db.Scanner) error {
+		c, err := cluster.Scan(row)
+		clusters[c.ID] = c
+		return err
+	}, len(ids), `SELECT `+cluster.Columns+` FROM clusters c WHERE c.id IN (`, `?`, `)`, func(args []any, i int) []any { return append(args, ids[i]) })
+	return clusters, err
+}

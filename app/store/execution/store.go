@@ -1,0 +1,27 @@
+package execution
+
+import (
+	"sync/atomic"
+
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+)
+
+// Store keeps the steps of operations as workers carry them out.
+type Store struct {
+	*db.DB
+	clusters *cluster.Store
+
+	finishes db.Gathering[*finishCall]
+	claims   db.Gathering[*claimCall]
+
+	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
+}
+
+// New returns the store of a database.
+func New(d *db.DB, clusters *cluster.Store) *Store {
+	s := &Store{DB: d, clusters: clusters}
+	s.finishes = db.Gathering[*finishCall]{Act: s.finish, Most: db.MostGathered}
+	s.claims = db.Gathering[*claimCall]{Act: s.claim, Most: db.MostGathered}
+	return s
+}

@@ -1,0 +1,160 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+	"muster/app/store/health"
+	pooldb "muster/app/store/pool"
+)
+
+// compared narrows clusters c to those whose machines can be compared with what the provider has.
+const compared = `c.deleted_at = 0 AND c.status IN ('active', 'failed', 'asleep')`
+
+// expectedMachines is what ExpectedMachines asks; where more narrows it down.
+const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_at > 0, c.lost_at > 0 FROM clusters c JOIN nodes n ON n.cluster = c.id
+	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.leaving < 2 AND n.machine_id <> ''
+	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
+
+// ExpectedMachines implements app.OrphanStore.
+func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error {
+	each := func(row db.Scanner) error {
+		var m app.ExpectedMachine
+		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked); err != nil {
+			return err
+		}
+		return f(m)
+	}
+	if clusters == nil {
+		return s.Each(ctx, each, expectedMachines, provider, tenant, tenant)
+	}
+	return db.InSets(len(clusters), func(from, size int) error {
+		return s.Each(ctx, each, expectedMachines+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, append([]any{provider, tenant, tenant}, db.Anys(clusters[from:from+size])...)...)
+	})
+}
+
+// clustersChanged is what ClustersChanged asks.
+const clustersChanged = `SELECT DISTINCT cluster FROM events WHERE seq > ? AND seq <= ? AND kind IN ('cluster', 'node') AND cluster <> ''`
+
+// ClustersChanged implements app.OrphanStore.
+func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
+	if err := s.Row(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
+		return nil, 0, db.Wrapped(err)
+	}
+	if after < 0 {
+		return nil, latest, nil
+	}
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var id string
+		err := row.Scan(&id)
+		clusters = append(clusters, id)
+		return err
+	}, clustersChanged, after, latest)
+	return clusters, latest, err
+}
+
+// ComparedClusters implements app.OrphanStore.
+func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []app.ComparedCluster, err error) {
+	at := map[string]int{}
+	err = db.InSets(len(clusters), func(from, size int) error {
+		ids := db.Anys(clusters[from : from+size])
+		if err := s.Each(ctx, func(row db.Scanner) error {
+			var lost bool
+			c, err := cluster.Scan(row, &lost)
+			at[c.ID] = len(list)
+			list = append(list, app.ComparedCluster{Cluster: c, Lost: lost})
+			return err
+		}, `SELECT `+cluster.Columns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, ids...); err != nil {
+			return err
+		}
+		return s.Each(ctx, func(row db.Scanner) error {
+			n, err := cluster.ScanNode(row)
+			if i, ok := at[n.Cluster]; ok {
+				list[i].Nodes = append(list[i].Nodes, n)
+			}
+			return err
+		}, `SELECT `+cluster.NodeColumns+` FROM nodes WHERE cluster IN (`+db.Repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
+	})
+	return list, err
+}
+
+// MarkNodes implements app.OrphanStore.
+func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
+	if len(lost)+len(found) == 0 {
+		return 0, nil
+	}
+	err = s.Write(ctx, func(t *db.Tx) error {
+		newly = 0
+		m := &db.EventBatch{Event: app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventNode}}
+		for _, set := range []struct {
+			names []string
+			at    int64
+			were  string
+		}{{lost, db.Micros(now), `lost_at = 0 AND status IN ('created', 'ready')`}, {found, 0, `lost_at > 0`}} {
+			if err := db.InSets(len(set.names), func(from, size int) error {
+				args := append([]any{set.at, tenant, cluster}, db.Anys(set.names[from:from+size])...)
+				return t.Each(func(row db.Scanner) error {
+					var node, status string
+					err := row.Scan(&node, &status)
+					m.Changes = append(m.Changes, db.EventChange{"", node, status})
+					if set.at > 0 {
+						newly++
+					}
+					return err
+				}, `UPDATE nodes SET lost_at = ? WHERE tenant = ? AND cluster = ? AND `+set.were+` AND name IN (`+db.Repeated(`?`, size)+`) RETURNING name, status`, args...)
+			}); err != nil {
+				return err
+			}
+		}
+		if len(m.Changes) == 0 {
+			return nil
+		}
+		return db.TellBatches(t, []*db.EventBatch{m})
+	})
+	return newly, err
+}
+
+// untouched narrows clusters c to those to which nothing was done since they were found to have lost machines.
+const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
+	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
+
+// MarkLost implements app.ClusterStore.
+func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		if err := pooldb.PoolMachineLost(t, cluster, message); err != nil {
+			return err
+		}
+		n, err := t.Count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
+			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
+			message, db.Micros(time.Now()), tenant, cluster, message)
+		if err != nil {
+			return err
+		}
+		var name, owner string
+		var status app.ClusterStatus
+		var pool int64
+		err = t.Row(`SELECT name, owner, status, pool FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&name, &owner, &status, &pool)
+		if db.IsNoRows(err) || err == nil && n == 0 && status != app.ClusterAsleep {
+			return nil
+		}
+		if err != nil {
+			return db.Wrapped(err)
+		}
+		if n > 0 {
+			if err := health.CheckSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+				return err
+			}
+		}
+		if pool == 0 { // those of pools are told of by their pool
+			if err := t.Notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+				Title: name + " lost machines.", Text: message}); err != nil {
+				return err
+			}
+		}
+		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
+			Status: string(status), Message: message})
+	})
+}

@@ -1,0 +1,12 @@
+package lease
+
+import (
+	"testing"
+
+	"muster/app/store/db/dbtest"
+)
+
+// Leases that end soon are looked for every few seconds.
+func TestLeasesToWarnOfAreFoundByAnIndex(t *testing.T) {
+	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM clusters c WHERE `+leaseDue, "leases_to_warn_of")
+}

@@ -1,0 +1,9 @@
+package lease
+
+import "muster/app/store/db"
+
+// Store keeps leases and schedules.
+type Store struct{ *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }

@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/store/db"
+)
+
+// HookColumns are those of a hook h, as ScanHook scans them.
+const HookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped, h.failures,
+	h.phase, h.operations, h.patience, h.on_timeout, h.script, h.on_services, h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
+	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
+	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
+
+// ScanHook reads a row of HookColumns.
+func ScanHook(row db.Scanner) (app.Hook, error) {
+	var h app.Hook
+	var last app.HookLast
+	var kinds, operations string
+	var services []byte
+	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
+	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
+		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
+	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(next)
+	h.Operations, h.Timeout = wordsOf[app.OperationKind](operations), time.Duration(patience)*time.Microsecond
+	if err == nil && len(services) > 0 {
+		err = json.Unmarshal(services, &h.Services)
+	}
+	h.CreatedAt, h.ChangedAt = db.FromMicros(created), db.FromMicros(changed)
+	switch {
+	case enabled == 0:
+		h.State = app.HookOff
+	case h.Why != "":
+		h.State = app.HookStopped
+	default:
+		h.State = app.HookActive
+	}
+	if last.Delivery != 0 {
+		last.At, last.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond
+		h.Last = &last
+	}
+	return h, err
+}
+
+func wordsOf[W ~string](text string) (words []W) {
+	for w := range strings.SplitSeq(strings.Trim(text, ","), ",") {
+		if w != "" {
+			words = append(words, W(w))
+		}
+	}
+	return words
+}

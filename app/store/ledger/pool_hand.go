@@ -1,0 +1,69 @@
+package ledger
+
+import (
+	"time"
+
+	"muster/app"
+	"muster/app/store/db"
+)
+
+// endPromises puts machines back into their pools that were promised to a cluster and whose steps never began. Nothing has touched them.
+func endPromises(t *db.Tx, now time.Time, cluster string) error {
+	var machines []string
+	var pools []int64
+	if err := t.Each(func(row db.Scanner) error {
+		var m string
+		var p int64
+		err := row.Scan(&m, &p)
+		machines, pools = append(machines, m), append(pools, p)
+		return err
+	}, `SELECT cluster, pool FROM pool_machines WHERE for_cluster = ? AND for_cluster <> '' AND state = 'promised'`, cluster); err != nil {
+		return err
+	}
+	for i, m := range machines {
+		if err := t.Exec(`UPDATE pool_machines SET state = 'ready', for_cluster = '', for_node = '' WHERE cluster = ?`, m); err != nil {
+			return err
+		}
+		// They stand, whatever the limits say by now.
+		if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, m); err != nil {
+			return err
+		}
+		if err := WakePool(t, now, pools[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// owned forgets the keys of pools by which machines cannot be opened any more.
+func owned(t *db.Tx, n *NodeSet, ups []nodeUpdate) error {
+	for _, u := range ups {
+		if w := n.Of[u.node]; u.Owned && w.Node.TakenFrom != "" {
+			if err := t.Exec(`UPDATE nodes SET taken_from = '' WHERE cluster = ? AND name = ?`, w.Node.Cluster, w.Node.Name); err != nil {
+				return err
+			}
+			if err := forgetKey(t, &w.Node); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forgetPool is for a node whose machine is gone: the next one is not from a pool.
+func forgetPool(t *db.Tx, w *nodeWork) error {
+	w.Node.Pool = ""
+	if err := t.Exec(`UPDATE nodes SET pool = '', taken_from = '' WHERE cluster = ? AND name = ?`, w.Node.Cluster, w.Node.Name); err != nil {
+		return err
+	}
+	return forgetKey(t, &w.Node)
+}
+
+func forgetKey(t *db.Tx, n *app.Node) error {
+	if n.TakenFrom == "" {
+		return nil
+	}
+	err := t.Exec(`UPDATE clusters SET ssh_key = ? WHERE id = ? AND deleted_at > 0`, []byte{}, n.TakenFrom)
+	n.TakenFrom = ""
+	return err
+}

@@ -1,0 +1,232 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	apppool "muster/app/pool"
+	"muster/app/store/db"
+	"muster/app/store/identity"
+	"muster/app/store/operation"
+)
+
+const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.wanted, p.max_age, p.mode, p.made_by, p.made_at, p.version, p.due_at,
+	p.failures, p.retry_at, p.trouble, p.troubled_at, p.told, p.ended_at`
+
+func scanPool(row db.Scanner, more ...any) (p app.Pool, err error) {
+	var age, made, due, retry, troubled, told, ended int64
+	err = row.Scan(append([]any{&p.ID, &p.Tenant, &p.Name, &p.Hardware, &p.Image, &p.Provider, &p.Zone, &p.Count, &age, &p.Mode, &p.MadeBy, &made, &p.Version, &due,
+		&p.Failures, &retry, &p.Trouble, &troubled, &told, &ended}, more...)...)
+	p.MaxAge, p.MadeAt, p.DueAt, p.RetryAt = time.Duration(age)*time.Microsecond, db.FromMicros(made), db.FromMicros(due), db.FromMicros(retry)
+	p.TroubleAt, p.Told, p.EndedAt = db.FromMicros(troubled), told != 0, db.FromMicros(ended)
+	return p, err
+}
+
+func noPool(err error, name string) error {
+	if db.IsNoRows(err) {
+		return app.Errorf(app.ENotFound, "There is no pool %q.", name)
+	}
+	return db.Wrapped(err)
+}
+
+// CreatePool implements app.PoolStore.
+func (s *Store) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
+	err := s.Write(ctx, func(t *db.Tx) error {
+		if err := identity.TenantOpen(t, p.Tenant); err != nil {
+			return err
+		}
+		var there, named int
+		if err := t.Row(`SELECT count(*), coalesce(sum(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM pools WHERE tenant = ? AND ended_at = 0`, p.Name, p.Tenant).
+			Scan(&there, &named); err != nil {
+			return db.Wrapped(err)
+		}
+		switch {
+		case named > 0:
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a pool named %q.", p.Name), Hint: "Choose another name. One that was deleted keeps its name until its machines are gone."}
+		case there >= apppool.MaxPools:
+			return app.Errorf(app.EConflict, "The tenant has %d pools already, which is the most.", there)
+		}
+		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
+				trouble, troubled_at, told, ended_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, 0, 0, '', 0, 0, 0) RETURNING id`, p.Tenant, p.Name, p.Hardware, p.Image, p.Provider, p.Zone, p.Count,
+			p.MaxAge.Microseconds(), string(p.Mode), p.MadeBy, db.Micros(p.MadeAt), db.Micros(p.MadeAt)).Scan(&p.ID); err != nil {
+			return db.Wrapped(err)
+		}
+		return t.Deed(p.MadeAt, who, "pool.create", p.Name, nil, poolDetail(p))
+	})
+	return p, err
+}
+
+// poolDetail is a pool as the audit tells of it.
+func poolDetail(p app.Pool) any {
+	return map[string]any{"hardware": p.Hardware, "image": p.Image, "provider": p.Provider, "zone": p.Zone, "count": p.Count, "max_age": p.MaxAge.String(), "mode": p.Mode}
+}
+
+// ChangePool implements app.PoolStore.
+func (s *Store) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (is app.Pool, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		was, err := scanPool(t.Row(`SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ? AND p.ended_at = 0`, p.Tenant, p.Name))
+		if err != nil {
+			return noPool(err, p.Name)
+		}
+		if was.Mode == app.PoolDeleted {
+			return app.Errorf(app.EConflict, "The pool %q is being deleted.", p.Name)
+		}
+		is = was
+		is.Count, is.MaxAge, is.Mode = p.Count, p.MaxAge, p.Mode
+		// Whoever changes it wants to see what comes of it: it is tried again at once.
+		if err := t.Exec(`UPDATE pools SET wanted = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
+			is.Count, is.MaxAge.Microseconds(), string(is.Mode), db.Micros(now), was.ID); err != nil {
+			return err
+		}
+		if is.MaxAge < was.MaxAge {
+			// Those that are there come under the new age too.
+			if err := t.Exec(`UPDATE pool_machines SET expires_at = CASE WHEN expires_at > made_at + ? THEN made_at + ? ELSE expires_at END
+				WHERE pool = ? AND state IN ('making', 'ready')`, is.MaxAge.Microseconds(), is.MaxAge.Microseconds(), was.ID); err != nil {
+				return err
+			}
+		}
+		return t.Deed(now, who, act, p.Name, poolDetail(was), poolDetail(is))
+	})
+	return is, err
+}
+
+// Pool implements app.PoolStore.
+func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (app.Pool, error) {
+	where := ` AND p.ended_at = 0`
+	if ended {
+		where = ` ORDER BY CASE WHEN p.ended_at = 0 THEN 0 ELSE 1 END, p.id DESC LIMIT 1`
+	}
+	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ?`+where, tenant, name))
+	return p, noPool(err, name)
+}
+
+// poolStanding are the states in which a machine is, or may be, there and the pool's.
+const poolStanding = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
+
+// PoolViews implements app.PoolStore.
+func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error) {
+	list, of := []app.PoolView{}, map[int64]int{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		p, err := scanPool(row)
+		of[p.ID] = len(list)
+		list = append(list, app.PoolView{Pool: p})
+		return err
+	}, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.ended_at = 0 ORDER BY p.name`, tenant)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var pool, since int64
+		var state app.PoolState
+		var n, late int
+		var cost float64
+		if err := row.Scan(&pool, &state, &n, &late, &since, &cost); err != nil {
+			return err
+		}
+		i, known := of[pool]
+		if !known {
+			return nil
+		}
+		v := &list[i]
+		switch state {
+		case app.PoolReady:
+			v.Ready, v.WaitedSince = n, db.FromMicros(since)
+		case app.PoolMaking:
+			v.Making = n
+		case app.PoolPromised:
+			v.Promised = n
+		case app.PoolFailed:
+			v.Failed = n
+		case app.PoolLeaving:
+			v.Leaving = n
+		case app.PoolHanded:
+			v.Handed, v.HandedToday = n, late
+			return nil
+		}
+		v.CostPerHour += cost
+		return nil
+	}, `SELECT m.pool, m.state, count(*), coalesce(sum(CASE WHEN m.ended_at >= ? THEN 1 ELSE 0 END), 0), coalesce(min(m.ready_at), 0),
+			CAST(coalesce(sum(CASE WHEN m.state = 'handed' THEN 0.0 ELSE c.cost_per_hour END), 0) AS DOUBLE PRECISION)
+		FROM pools p JOIN pool_machines m ON m.pool = p.id JOIN clusters c ON c.id = m.cluster
+		WHERE p.tenant = ? AND p.ended_at = 0 AND m.state <> 'gone' GROUP BY m.pool, m.state`, db.Micros(today), tenant)
+	return list, err
+}
+
+// PoolMachines implements app.PoolStore.
+func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app.PoolMachine, error) {
+	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
+	if handed > 0 {
+		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
+	}
+	list := []app.PoolMachine{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var m app.PoolMachine
+		var made, ready, expires, ended int64
+		err := row.Scan(&m.Cluster, &m.State, &m.Shape, &m.Zone, &made, &ready, &expires, &ended, &m.ForCluster, &m.ForNode, &m.Message, &m.Price, &m.MachineID)
+		if m.Since = db.FromMicros(made); ready > 0 {
+			m.Since = db.FromMicros(ready)
+		}
+		if ended > 0 {
+			m.Since = db.FromMicros(ended)
+		}
+		if m.ExpiresAt = db.FromMicros(expires); m.State == app.PoolHanded {
+			m.ExpiresAt = time.Time{}
+		}
+		list = append(list, m)
+		return err
+	}, `SELECT m.cluster, m.state, m.shape, m.zone, m.made_at, m.ready_at, m.expires_at, m.ended_at, m.for_cluster, m.for_node,
+			CASE WHEN c.deleted_at = 0 THEN c.message ELSE '' END, c.cost_per_hour, d.machine_id
+		FROM pool_machines m JOIN clusters c ON c.id = m.cluster JOIN nodes d ON d.cluster = m.cluster AND d.name = 'n1' WHERE m.pool = ? AND `+where, args...)
+	return list, err
+}
+
+// PoolReceipt implements app.PoolStore.
+func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r app.PoolReceipt, err error) {
+	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
+	if err != nil {
+		return r, db.Wrapped(err)
+	}
+	r = app.PoolReceipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
+	var life float64
+	at := db.Micros(now)
+	err = s.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
+			coalesce(sum(CASE WHEN m.state = 'gone' AND c.proven_at > 0 THEN 1 ELSE 0 END), 0),
+			coalesce(sum(CASE WHEN m.state = 'handed' OR m.state = 'gone' AND c.proven_at > 0 THEN 0 ELSE 1 END), 0)
+		FROM pool_machines m JOIN clusters c ON c.id = m.cluster WHERE m.pool = ?`, pool).Scan(&r.Machines, &r.Handed, &r.GivenBack, &r.Left)
+	if err != nil {
+		return r, db.Wrapped(err)
+	}
+	err = s.Row(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
+			SELECT x.price AS price, CASE WHEN x.gone_at = 0 THEN ? - x.made_at WHEN x.gone_at > x.made_at THEN x.gone_at - x.made_at ELSE 0 END AS stood
+			FROM pool_machines m JOIN resources x ON x.cluster = m.cluster WHERE m.pool = ?) e`, at, pool).Scan(&life, &r.Cost)
+	r.Lifetime = time.Duration(life) * time.Microsecond
+	r.Cost /= float64(time.Hour.Microseconds())
+	return r, db.Wrapped(err)
+}
+
+// PoolStock implements app.PoolStore.
+func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error) {
+	return operation.PoolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
+}
+
+// HandedOut implements app.PoolStore.
+func (s *Store) HandedOut(ctx context.Context, clusters []string) (map[string]string, error) {
+	of := map[string]string{}
+	err := db.InSets(len(clusters), func(from, size int) error {
+		var args []any
+		for _, c := range clusters[from : from+size] {
+			args = append(args, c)
+		}
+		return s.Each(ctx, func(row db.Scanner) error {
+			var intent, cluster string
+			err := row.Scan(&intent, &cluster)
+			of[intent] = cluster
+			return err
+		}, `SELECT i.id, i.cluster FROM pool_machines m JOIN intents i ON i.cluster = m.for_cluster AND i.node = m.for_node
+			WHERE m.for_cluster IN (`+db.Repeated(`?`, size)+`) AND m.for_cluster <> '' AND m.state = 'handed'`, args...)
+	})
+	return of, err
+}

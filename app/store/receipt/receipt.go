@@ -1,0 +1,124 @@
+package receipt
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"muster/app"
+	clusterdb "muster/app/store/cluster"
+	"muster/app/store/db"
+)
+
+// Resources implements app.ReceiptStore.
+func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error) {
+	list := []app.Resource{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		r := app.Resource{Tenant: tenant, Cluster: cluster}
+		var made, gone int64
+		err := row.Scan(&r.Provider, &r.Kind, &r.ID, &r.Node, &r.Intent, &r.Zone, &r.Price, &made, &gone)
+		r.MadeAt, r.GoneAt = db.FromMicros(made), db.FromMicros(gone)
+		list = append(list, r)
+		return err
+	}, `SELECT provider, kind, id, node, intent, zone, price, made_at, gone_at FROM resources WHERE cluster = ? AND tenant = ?
+		ORDER BY made_at, id`, cluster, tenant)
+	return list, err
+}
+
+// NoteResources implements app.ReceiptStore.
+func (s *Store) NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error {
+	if len(seen) == 0 {
+		return nil
+	}
+	return s.Write(ctx, func(t *db.Tx) error { return noteSeen(t, at, provider, intent, seen) })
+}
+
+// NoteNode writes down what a step came across for its node, under the node's intent.
+func NoteNode(t *db.Tx, at time.Time, cluster, node string, seen []app.Seen) error {
+	if len(seen) == 0 {
+		return nil
+	}
+	intent, err := liveIntent(t, cluster, node)
+	if err != nil || intent == "" {
+		return err // given back meanwhile: the reconciler has what came later
+	}
+	return noteSeen(t, at, "", intent, seen)
+}
+
+// maxSeen bounds what one report can add; a node has a machine, or a few where something went wrong.
+const maxSeen = 100
+
+func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) error {
+	for _, x := range seen[:min(len(seen), maxSeen)] {
+		made, gone := x.MadeAt, int64(0)
+		if made.IsZero() || made.After(at) {
+			made = at
+		}
+		if x.Gone {
+			gone = db.Micros(at)
+		}
+		// What is there again after it was gone costs again.
+		err := t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template,
+				hardware, cpu)
+			SELECT i.id, CAST(? AS TEXT), CAST(? AS TEXT), i.provider, i.tenant, i.cluster, i.node, CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION),
+				CAST(? AS BIGINT), CAST(? AS BIGINT), coalesce(c.owner, ''), coalesce(c.template, ''), coalesce(n.hardware, ''), coalesce(n.cpu, 0)
+			FROM intents i LEFT JOIN clusters c ON c.id = i.cluster LEFT JOIN nodes n ON n.cluster = i.cluster AND n.name = i.node WHERE i.id = ? AND (i.provider = ? OR CAST(? AS TEXT) = '')
+			ON CONFLICT (intent, kind, id) DO UPDATE SET
+				zone = CASE WHEN excluded.zone = '' THEN resources.zone ELSE excluded.zone END,
+				price = CASE WHEN resources.price = 0 THEN excluded.price ELSE resources.price END,
+				gone_at = CASE WHEN excluded.gone_at > 0 AND resources.gone_at > 0 THEN resources.gone_at ELSE excluded.gone_at END`,
+			x.Kind, x.ID, x.Zone, x.Price, db.Micros(made), gone, intent, provider, provider)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NodeGone ends all that a node had: its provider was asked, and has nothing of it.
+func NodeGone(t *db.Tx, at time.Time, cluster, node string) error {
+	return t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, db.Micros(at), cluster, node)
+}
+
+// LastNode implements app.ReceiptStore.
+func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
+	err = s.Row(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
+	return n, db.Wrapped(err)
+}
+
+// Proof implements app.ReceiptStore.
+func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
+	var at, checked int64
+	err = s.Row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
+	p.At, p.CheckedAt = db.FromMicros(at), db.FromMicros(checked)
+	return p, clusterdb.ReadError(err, cluster)
+}
+
+// Unproven implements app.ReceiptStore.
+func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
+	return clusterdb.List(ctx, s.DB, `SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.deleted_at > 0 AND c.proven_at = 0
+		ORDER BY c.proof_asked_at LIMIT ?`, limit)
+}
+
+// SetProof implements app.ReceiptStore.
+func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		n, err := t.Count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
+			db.Micros(p.At), p.How, db.Micros(asked), tenant, cluster)
+		if err != nil || n == 0 {
+			return err
+		}
+		if p.At.IsZero() {
+			return nil
+		}
+		// Machines whose going nobody had reported are gone by the same proof, and their intents with them.
+		if err := t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND gone_at = 0`, db.Micros(p.At), cluster); err != nil {
+			return err
+		}
+		if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(p.At), cluster); err != nil {
+			return err
+		}
+		return t.Event(app.Event{At: p.At, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterDeleted),
+			Message: fmt.Sprintf("Nothing is left: %s", p.How)})
+	})
+}

@@ -1,0 +1,188 @@
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"muster/app"
+	"muster/app/policy"
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+)
+
+// Request implements app.RequestStore.
+func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Request, error) {
+	return s.request(ctx, tenant, nil, id)
+}
+
+// ReadableRequest implements app.RequestStore.
+func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error) {
+	found, err := s.request(ctx, r.Tenant, nil, id)
+	if err != nil || r.Decides(found.Needs) {
+		return found, err
+	}
+	return s.request(ctx, r.Tenant, &r, id)
+}
+
+func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (app.Request, error) {
+	may, mine := cluster.ReadableRequest(r)
+	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`+may, append([]any{tenant, id}, mine...)...)
+	if err != nil {
+		return app.Request{}, err
+	}
+	if len(list) == 0 {
+		return app.Request{}, app.Errorf(app.ENotFound, "There is no request %d.", id)
+	}
+	return list[0], nil
+}
+
+// KeptRequest implements app.RequestStore.
+func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
+	var sealed []byte
+	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
+	if err != nil {
+		return k, requestError(err, id)
+	}
+	if len(sealed) == 0 {
+		return k, app.Errorf(app.ENotFound, "Request %d is not open any more.", id)
+	}
+	return k, s.OpenJSON(sealed, db.KeptPlace(id), &k)
+}
+
+// Requests implements app.RequestStore.
+func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter) ([]app.Request, error) {
+	where, args := "r.tenant = ?", []any{tenant}
+	if f.Status != "" {
+		where, args = where+" AND r.status = ?", append(args, string(f.Status))
+	}
+	if f.Open {
+		where += " AND r.status IN ('waiting', 'offered')" // as the index requests_open has it
+	}
+	if f.Requester != "" {
+		where, args = where+" AND r.requester = ?", append(args, f.Requester)
+	}
+	may, mine := cluster.ReadableRequest(f.Reader)
+	where, args = where+may, append(args, mine...)
+	if f.Before > 0 {
+		where, args = where+" AND r.id < ?", append(args, f.Before)
+	}
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE `+where+` ORDER BY r.id DESC LIMIT ?`, append(args, min(f.Limit, 1000))...)
+}
+
+// OpenRequests implements app.RequestStore.
+func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]app.Request, error) {
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
+}
+
+// OpenRequestsBare implements app.RequestStore.
+func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error) {
+	list := []app.Request{}
+	known := map[string][]app.Need{} // many requests need the same
+	err := s.Each(ctx, func(row db.Scanner) error {
+		r := app.Request{Tenant: tenant}
+		var needs []byte
+		if err := row.Scan(&r.ID, &r.Status, &r.Requester, &r.Round, &needs); err != nil {
+			return err
+		}
+		if n, ok := known[string(needs)]; ok {
+			r.Needs = n
+		} else if len(needs) > 0 {
+			if err := json.Unmarshal(needs, &r.Needs); err != nil {
+				return fmt.Errorf("request %d: %w", r.ID, err)
+			}
+			known[string(needs)] = r.Needs
+		}
+		list = append(list, r)
+		return nil
+	}, `SELECT r.id, r.status, r.requester, r.round, r.needs FROM requests r
+		WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') AND r.id > ? ORDER BY r.id LIMIT ?`, tenant, after, limit)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	at := map[int64]int{}
+	for i, r := range list {
+		at[r.ID] = i
+	}
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var id int64
+		var v app.Review
+		err := row.Scan(&id, &v.Round, &v.Who)
+		if i, ok := at[id]; ok {
+			list[i].Reviews = append(list[i].Reviews, v)
+		}
+		return err
+	}, `SELECT v.request, v.round, v.who FROM requests r JOIN reviews v ON v.request = r.id
+		WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') AND r.id BETWEEN ? AND ?`, tenant, list[0].ID, list[len(list)-1].ID)
+	return list, err
+}
+
+// RequestsNumbered implements app.RequestStore.
+func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]app.Request, error) {
+	if len(ids) == 0 {
+		return []app.Request{}, nil
+	}
+	args := []any{tenant}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id IN (`+db.Marks(len(ids))+`) ORDER BY r.id`, args...)
+}
+
+// requests reads requests and what was said about them, as they were at one moment.
+func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.Request, error) {
+	moment, err := s.Moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = moment.Rollback() }()
+	list := []app.Request{}
+	var hidden []db.SealedRequest
+	at := map[int64]int{}
+	err = db.Each(ctx, moment, func(row db.Scanner) error {
+		r, sealed, err := scanRequest(row)
+		at[r.ID] = len(list)
+		list, hidden = append(list, r), append(hidden, sealed)
+		return err
+	}, query, args...)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	for i := range list {
+		if err := s.OpenRequest(&list[i], hidden[i]); err != nil {
+			return list, err
+		}
+	}
+	ids := make([]any, len(list))
+	for i, r := range list {
+		ids[i] = r.ID
+	}
+	err = db.Each(ctx, moment, func(row db.Scanner) error {
+		id, v, err := scanReview(row)
+		if i, ok := at[id]; ok {
+			list[i].Reviews = append(list[i].Reviews, v)
+		}
+		return err
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request IN (`+db.Marks(len(ids))+`) ORDER BY v.request, v.round, v.at, v.who`, ids...)
+	return list, err
+}
+
+// PastFacts implements app.PolicyStore.
+func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]policy.PastRequest, error) {
+	list := []policy.PastRequest{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var p policy.PastRequest
+		var facts []byte
+		var at int64
+		if err := row.Scan(&p.ID, &p.Requester, &at, &facts); err != nil {
+			return err
+		}
+		p.AskedAt = db.FromMicros(at)
+		list = append(list, p)
+		return json.Unmarshal(facts, &list[len(list)-1].Facts)
+	}, `SELECT id, requester, asked_at, facts FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))
+	return list, err
+}

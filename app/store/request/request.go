@@ -1,0 +1,240 @@
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/store/build"
+	"muster/app/store/chat"
+	"muster/app/store/db"
+	"muster/app/store/operation"
+	"muster/app/store/policy"
+)
+
+const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
+	r.sealed_terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
+
+// scanRequest leaves the sealed fields empty, and returns them for openRequest.
+func scanRequest(row db.Scanner) (r app.Request, sealed db.SealedRequest, err error) {
+	var groups, facts, decision, needs, offer []byte
+	var broken, askedAt, ended, expires, due int64
+	err = row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &sealed.Asked, &facts, &decision,
+		&sealed.Terms, &needs, &offer, &r.Round, &broken, &r.Message, &askedAt, &ended, &expires, &due)
+	if err != nil {
+		return r, sealed, err
+	}
+	for _, c := range []struct {
+		text []byte
+		into any
+	}{{groups, &r.Groups}, {facts, &r.Facts}, {decision, &r.Decision}, {needs, &r.Needs}, {offer, &r.Offer}} {
+		if len(c.text) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(c.text, c.into); err != nil {
+			return r, sealed, fmt.Errorf("request %d: %w", r.ID, err)
+		}
+	}
+	r.Broken = broken != 0
+	r.AskedAt, r.EndedAt, r.ExpiresAt, r.DueAt = db.FromMicros(askedAt), db.FromMicros(ended), db.FromMicros(expires), db.FromMicros(due)
+	return r, sealed, nil
+}
+
+func scanReview(row db.Scanner) (request int64, v app.Review, err error) {
+	var at int64
+	var counts []byte
+	if err := row.Scan(&request, &v.Round, &v.Who, &at, &v.Verdict, &v.Reason, &v.PlanHash, &counts); err != nil {
+		return 0, v, err
+	}
+	v.At = db.FromMicros(at)
+	return request, v, json.Unmarshal(counts, &v.Counts)
+}
+
+const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
+
+// KeepRequest implements app.RequestStore.
+func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		r, err = operation.KeepRequest(t, n)
+		return err
+	})
+	return r, err
+}
+
+// MoveRequest implements app.RequestStore.
+func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
+	err = s.Write(ctx, func(t *db.Tx) error {
+		var before app.Request
+		if before, err = request(t, m.Tenant, m.ID); err != nil {
+			return err
+		}
+		r = before
+		r.Needs, r.Reviews = append([]app.Need(nil), before.Needs...), append([]app.Review(nil), before.Reviews...)
+		o, err := r.Move(m)
+		if err != nil || o.Nothing {
+			return err
+		}
+		if o.Run {
+			if err := s.run(t, &r, m); err != nil {
+				return err
+			}
+		}
+		return moved(t, before, r, m, o)
+	})
+	if err != nil {
+		return app.Request{}, err
+	}
+	return r, nil
+}
+
+// run makes the cluster that was asked for, or begins with what was asked of one that stands.
+func (s *Store) run(t *db.Tx, r *app.Request, m app.RequestMove) error {
+	switch {
+	case r.Kind == app.OperationCreate && m.Cluster != nil:
+		_, err := operation.Create(t, *m.Cluster)
+		r.Cluster = m.Cluster.Cluster.ID
+		return err
+	case r.Kind != app.OperationCreate && m.Operation != nil:
+		n := *m.Operation
+		if n.Operation.Tenant != r.Tenant || n.Operation.Cluster != r.Cluster || n.Operation.Kind != r.Kind {
+			return app.Errorf(app.EInternal, "request %d is not about what it would run", r.ID)
+		}
+		if _, err := operation.CheckStanding(t, n); err != nil {
+			return err
+		}
+		if err := operation.CheckFollows(t, n); err != nil {
+			return err
+		}
+		_, err := operation.Submit(t, n)
+		return err
+	}
+	return app.ErrNotReady
+}
+
+// moved writes what a move has changed.
+func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
+	offer, kept := "", ""
+	if r.Offer != nil {
+		offer = db.JSON(r.Offer)
+	}
+	if r.Status.Open() {
+		var k app.Kept
+		var sealed []byte
+		if err := t.Row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
+			return fmt.Errorf("store: request: %w", err)
+		}
+		if err := t.Keys.OpenJSON(sealed, db.KeptPlace(r.ID), &k); err != nil {
+			return err
+		}
+		switch m.Act {
+		case app.RequestOffer:
+			k.Offer = m.Kept
+		case app.RequestConfirm:
+			if k.Offer == nil {
+				return app.Errorf(app.EInternal, "request %d has an offer that was not kept", r.ID)
+			}
+			k = *k.Offer
+		}
+		kept = db.JSON(k)
+	}
+	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, sealed_terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
+			sealed_kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
+		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Needs), offer, r.Round, db.Flag(r.Broken), r.Message, t.Keys.SealKept(kept, r.ID),
+		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return app.ErrNotReady
+	}
+	if v := o.Review; v != nil {
+		if err := t.Exec(`INSERT INTO reviews (request, round, who, at, verdict, reason, plan_hash, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, v.Round, v.Who, db.Micros(v.At), string(v.Verdict), v.Reason, v.PlanHash, db.JSON(v.Counts)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Kind != app.OperationCreate: // it takes nothing before it runs
+	case r.Status.Open() && m.Act == app.RequestConfirm:
+		err = policy.Reserve(t, m.Now, r.Reservation()) // it takes less now
+	case !r.Status.Open() && !o.Run:
+		err = policy.GiveBack(t, m.Now, "", r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if err := build.RequestMoved(t, m.Now, r); err != nil {
+		return err
+	}
+	if !r.Status.Open() {
+		if err := chat.AskEnded(t, r.ID, r.Tenant, r.Cluster, r.Status, m.Now); err != nil {
+			return err
+		}
+	}
+	for _, notice := range o.Notices {
+		notice.Cluster = r.Cluster
+		if err := t.Notice(notice); err != nil {
+			return err
+		}
+	}
+	return t.Deed(m.Now, m.Who, "request."+string(m.Act), operation.RequestObject(r.ID), requestState(before, ""), requestState(r, m.Reason))
+}
+
+// requestState is a request in the audit.
+func requestState(r app.Request, reason string) map[string]any {
+	s := map[string]any{"status": string(r.Status), "plan_hash": r.Terms.PlanHash, "nodes": r.Terms.Layout.Size(), "lease": r.Terms.Lease.String()}
+	if r.Cluster != "" {
+		s["cluster"] = r.Cluster
+	}
+	if reason != "" {
+		s["reason"] = reason
+	}
+	if r.Offer != nil {
+		s["offer"] = map[string]any{"plan_hash": r.Offer.PlanHash, "nodes": r.Offer.Layout.Size(), "lease": r.Offer.Lease.String()}
+	}
+	if r.Broken {
+		s["broken_glass"] = true
+	}
+	return s
+}
+
+// request gives a request with its reviews as the transaction sees it.
+func request(t *db.Tx, tenant string, id int64) (app.Request, error) {
+	r, sealed, err := scanRequest(t.Row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
+	if err != nil {
+		return r, requestError(err, id)
+	}
+	if err := t.Keys.OpenRequest(&r, sealed); err != nil {
+		return r, err
+	}
+	return r, t.Each(func(row db.Scanner) error {
+		_, v, err := scanReview(row)
+		r.Reviews = append(r.Reviews, v)
+		return err
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request = ? ORDER BY v.round, v.at, v.who`, id)
+}
+
+func requestError(err error, id int64) error {
+	if db.IsNoRows(err) {
+		return app.Errorf(app.ENotFound, "There is no request %d.", id)
+	}
+	return fmt.Errorf("store: request %d: %w", id, err)
+}
+
+// RequestsDue implements app.RequestStore.
+func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
+	var hidden []db.SealedRequest
+	err = s.Each(ctx, func(row db.Scanner) error {
+		r, sealed, err := scanRequest(row)
+		list, hidden = append(list, r), append(hidden, sealed)
+		return err
+	}, `SELECT `+requestColumns+` FROM requests r WHERE r.due_at > 0 AND r.due_at <= ? ORDER BY r.due_at LIMIT ?`, db.Micros(now), limit)
+	for i := range list {
+		if err == nil {
+			err = s.OpenRequest(&list[i], hidden[i])
+		}
+	}
+	return list, err
+}
