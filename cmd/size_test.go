@@ -42,7 +42,6 @@ var oversized = map[string]int{
 	"methods of Bot in bot":                                80,
 	"methods of Client in portal/client":                   156,
 	"methods of Cloud in providers/internal/openstacktest": 74,
-	"methods of DB in app/store/db":                        60,
 	"methods of Harness in providers/conformance":          51,
 	"methods of Portal in portal":                          48,
 	"methods of Server in bot/slack":                       60,

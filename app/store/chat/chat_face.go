@@ -13,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 )
 
 // The settings that say up to where notices and events were looked through for what chats show.
@@ -201,7 +202,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var c chat.ChatTell
 		var began int64
-		var n db.NoticeRow
+		var n feed.NoticeRow
 		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began, &c.Thread}, n.Dest()...)...); err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 		c.Notice, err = n.Value()
 		list = append(list, c)
 		return err
-	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, t.thread, `+db.NoticeColumns+`
+	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, t.thread, `+feed.NoticeColumns+`
 		FROM chat_tells t JOIN notices n ON n.id = t.notice
 		WHERE t.kind = ? AND (? = '' OR t.team = ?) AND t.state IN ('waiting', 'sending') AND t.next_at <= ? ORDER BY t.next_at, t.id LIMIT ?`,
 		kind, team, team, db.Micros(now), limit)

@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 )
 
 // ofOwner finds the live clusters of an owner; it is written as the indexes clusters_of_owner and leases_of_owner have it.
@@ -93,14 +94,14 @@ func (s *Store) Home(ctx context.Context, q cluster.HomeQuery) (cluster.Home, er
 
 // newestNotices looks only at the tenant's newest, so that it costs the same in a tenant that is told much.
 func newestNotices(ctx context.Context, r db.Reader, q cluster.HomeQuery) ([]app.Notice, error) {
-	groups := q.Reader.Groups[:min(len(q.Reader.Groups), db.MostReaderGroups)]
+	groups := q.Reader.Groups[:min(len(q.Reader.Groups), feed.MostReaderGroups)]
 	args := []any{q.Tenant, q.AmongNotices, db.Listed(q.Reader.User)}
 	for _, g := range groups {
 		args = append(args, db.Listed(g))
 	}
 	list := []app.Notice{}
 	err := db.Each(ctx, r, func(row db.Scanner) error {
-		var n db.NoticeRow
+		var n feed.NoticeRow
 		if err := row.Scan(n.Dest()...); err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func newestNotices(ctx context.Context, r db.Reader, q cluster.HomeQuery) ([]app
 			list = append(list, one)
 		}
 		return err
-	}, `SELECT `+db.NoticeColumns+` FROM (SELECT * FROM notices WHERE tenant = ? ORDER BY id DESC LIMIT ?) n
+	}, `SELECT `+feed.NoticeColumns+` FROM (SELECT * FROM notices WHERE tenant = ? ORDER BY id DESC LIMIT ?) n
 		WHERE n.users LIKE ? ESCAPE '!'`+strings.Repeat(` OR n.in_groups LIKE ? ESCAPE '!'`, len(groups))+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, 4*q.Notices)...)
 	return list, err

@@ -44,19 +44,3 @@ func postgresSkew(ctx context.Context, r Reader) (time.Duration, error) {
 	}
 	return begun.Add(time.Since(begun) / 2).Sub(FromMicros(at)).Round(time.Millisecond), nil
 }
-
-// WaitingByProvider implements app.Ledger. An index has the steps that wait for a provider and no others, so that it costs as much as waits.
-func (s *DB) WaitingByProvider(ctx context.Context) (map[string]int, error) {
-	all := map[string]int{}
-	err := s.Each(ctx, func(row Scanner) error {
-		var provider string
-		var n int
-		err := row.Scan(&provider, &n)
-		all[provider] = n
-		return err
-	}, `SELECT c.provider, CAST(sum(w.n) AS BIGINT) FROM (
-			SELECT operation, count(*) AS n FROM steps WHERE state IN ('ready', 'queued') AND action IN ('create', 'delete', 'confirm') GROUP BY operation) w
-		JOIN operations o ON o.id = w.operation JOIN clusters c ON c.id = o.cluster
-		WHERE o.status IN ('running', 'cancelling') GROUP BY c.provider`)
-	return all, err
-}

@@ -71,9 +71,10 @@ const (
 
 // Keyring is the data keys of a store, as far as they were needed.
 type Keyring struct {
-	keeper KeyKeeper
-	old    cipher.AEAD // opens values of the first form; nil where the keeper is not a key of our own
-	reads  *Reads
+	keeper   KeyKeeper
+	old      cipher.AEAD // opens values of the first form; nil where the keeper is not a key of our own
+	reads    *Reads
+	auditKey []byte // of the ends of audits; set before anything is written to one
 
 	mu      sync.Mutex
 	keys    map[int64]cipher.AEAD

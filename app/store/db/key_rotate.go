@@ -153,10 +153,14 @@ func (c sealedColumn) keyOfHead(head []byte) int64 {
 	return keyOf(append(head, make([]byte, nonceSize)...))
 }
 
+// rotation seals what is in a database with another key.
+type rotation struct{ *DB }
+
 // RotateKeys makes a new data key and seals all values anew with it, while servers run. Where an earlier rotation was
 // interrupted, that one is ended instead; two at the same time harm nothing. Progress is called now and then with how many
 // values are done, of how many. Values that do not open, whose key was lost, are left and counted.
 func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lost int, err error) {
+	rot := rotation{s}
 	uses, err := s.KeyUses(ctx)
 	if err != nil {
 		return 0, err
@@ -169,17 +173,17 @@ func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lo
 		if err := s.makeKey(ctx, time.Now(), len(keys)); err != nil {
 			return 0, err
 		}
-		if err := s.deedOfKeys(ctx, "secrets.rotate"); err != nil {
+		if err := rot.deedOfKeys(ctx, "secrets.rotate"); err != nil {
 			return 0, err
 		}
 	}
-	newest, err := s.useNewest(ctx)
+	newest, err := rot.useNewest(ctx)
 	if err != nil {
 		return 0, err
 	}
 	// Servers learn of the key within keyLook. What they seal with the old one meanwhile is found by a second look.
 	begun := time.Now()
-	if lost, err = s.resealAll(ctx, newest, progress); err != nil {
+	if lost, err = rot.resealAll(ctx, newest, progress); err != nil {
 		return lost, err
 	}
 	if wait := keyLook + keyLook/2 - time.Since(begun); wait > 0 {
@@ -189,10 +193,10 @@ func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lo
 		case <-time.After(wait):
 		}
 	}
-	if lost, err = s.resealAll(ctx, newest, func(int, int) {}); err != nil {
+	if lost, err = rot.resealAll(ctx, newest, func(int, int) {}); err != nil {
 		return lost, err
 	}
-	return lost, s.retire(ctx)
+	return lost, rot.retire(ctx)
 }
 
 // interrupted tells that a rotation has not come to its end: a key that is not the newest is not retired. Those whose values
@@ -213,7 +217,7 @@ func interrupted(uses []KeyUse) bool {
 }
 
 // useNewest makes this store seal with the newest key, or says why it cannot.
-func (s *DB) useNewest(ctx context.Context) (int64, error) {
+func (s rotation) useNewest(ctx context.Context) (int64, error) {
 	k := s.Keyring
 	var newest int64
 	if err := k.reads.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM data_keys`).Scan(&newest); err != nil {
@@ -229,7 +233,7 @@ func (s *DB) useNewest(ctx context.Context) (int64, error) {
 }
 
 // resealAll seals anew what another key sealed.
-func (s *DB) resealAll(ctx context.Context, newest int64, progress func(done, total int)) (lost int, err error) {
+func (s rotation) resealAll(ctx context.Context, newest int64, progress func(done, total int)) (lost int, err error) {
 	total := 0
 	for _, c := range sealedColumns {
 		where, args := c.filter()
@@ -266,7 +270,7 @@ func (s *DB) resealAll(ctx context.Context, newest int64, progress func(done, to
 }
 
 // sealedWithout reads some values that were not sealed with a key, in the order of their rows, behind a row.
-func (s *DB) sealedWithout(ctx context.Context, c sealedColumn, id int64, after []string) (list []sealedValue, err error) {
+func (s rotation) sealedWithout(ctx context.Context, c sealedColumn, id int64, after []string) (list []sealedValue, err error) {
 	where, args := c.filter()
 	where += ` AND ` + c.head() + ` <> ?`
 	args = append(args, c.stored(headOf(id)))
@@ -294,7 +298,7 @@ func (s *DB) sealedWithout(ctx context.Context, c sealedColumn, id int64, after 
 }
 
 // reseal replaces values unless somebody else has done so since they were read. It gives how many did not open.
-func (s *DB) reseal(ctx context.Context, c sealedColumn, values []sealedValue) (lost int, err error) {
+func (s rotation) reseal(ctx context.Context, c sealedColumn, values []sealedValue) (lost int, err error) {
 	next := make([][]byte, len(values))
 	for i, v := range values {
 		place := c.placeOf(v.keys)
@@ -327,7 +331,7 @@ func (s *DB) reseal(ctx context.Context, c sealedColumn, values []sealedValue) (
 }
 
 // retire marks the keys that seal nothing any more.
-func (s *DB) retire(ctx context.Context) error {
+func (s rotation) retire(ctx context.Context) error {
 	uses, err := s.KeyUses(ctx)
 	if err != nil {
 		return err
@@ -349,11 +353,12 @@ func (s *DB) retire(ctx context.Context) error {
 // that run go on with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
 // and may be done again. It gives how many keys were wrapped; those that do not open, whose own key was lost, are left.
 func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
-	newest, err := s.useNewest(ctx)
+	rot := rotation{s}
+	newest, err := rot.useNewest(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := s.resealAll(ctx, newest, func(int, int) {}); err != nil {
+	if _, err := rot.resealAll(ctx, newest, func(int, int) {}); err != nil {
 		return 0, err
 	}
 	rows, err := s.Keyring.rows(ctx)
@@ -411,7 +416,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 // serverName stands in the audit for whoever runs commands on the server's host.
 const serverName = "muster"
 
-func (s *DB) deedOfKeys(ctx context.Context, act string) error {
+func (s rotation) deedOfKeys(ctx context.Context, act string) error {
 	return s.Write(ctx, func(t *Tx) error {
 		return t.Audit(time.Now(), app.DefaultTenant, serverName, act, "data_keys", "")
 	})

@@ -8,7 +8,7 @@ import (
 
 // sealBefore encrypts configuration that was stored in plaintext before migration 54, a batch of rows per transaction. After an interruption it continues
 // at the next start; several servers may run it at once. It runs before anything else is read, and returns how many values it encrypted.
-func (s *DB) sealBefore(ctx context.Context) (all int, err error) {
+func (s rotation) sealBefore(ctx context.Context) (all int, err error) {
 	for _, c := range sealedColumns {
 		for c.clear != "" {
 			n, err := s.sealSome(ctx, c)
@@ -24,7 +24,7 @@ func (s *DB) sealBefore(ctx context.Context) (all int, err error) {
 	return all, nil
 }
 
-func (s *DB) sealSome(ctx context.Context, c sealedColumn) (n int, err error) {
+func (s rotation) sealSome(ctx context.Context, c sealedColumn) (n int, err error) {
 	key := c.keys[0]
 	err = s.Write(ctx, func(t *Tx) error {
 		var rows []sealedValue

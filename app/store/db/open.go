@@ -58,7 +58,7 @@ func Open(ctx context.Context, where string, keeper KeyKeeper) (_ *DB, err error
 	}
 	moved := 0
 	if err == nil {
-		moved, err = s.sealBefore(ctx)
+		moved, err = rotation{s}.sealBefore(ctx)
 	}
 	if err != nil {
 		_ = s.Close()

@@ -108,3 +108,6 @@ func (t *Tx) EachOf(f func(Scanner) error, n int, before, row, after string, add
 
 // Marks gives the placeholders of n values.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+
+// KeepBatch is how many rows of events or logs are looked at, and deleted, at once: nobody else waits for long meanwhile.
+const KeepBatch = 1000

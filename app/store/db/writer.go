@@ -26,16 +26,15 @@ const (
 
 // writer is the one goroutine that writes. What piles up while a commit is under way is committed together.
 type writer struct {
-	session  session
-	queue    chan *write
-	publish  func(topics map[app.Topic]bool, queued bool)
-	stop     sync.Once
-	stopped  chan struct{}
-	done     chan struct{}
-	failed   error        // of closing
-	keys     *Keyring     // set before anything is written
-	auditKey []byte       // of the ends of audits; set before anything is written to one
-	commits  atomic.Int64 // that succeeded
+	session session
+	queue   chan *write
+	publish func(topics map[app.Topic]bool, queued bool)
+	stop    sync.Once
+	stopped chan struct{}
+	done    chan struct{}
+	failed  error        // of closing
+	keys    *Keyring     // set before anything is written
+	commits atomic.Int64 // that succeeded
 }
 
 // session is the writer's connection to one kind of database. Its transactions see all that was committed before they
@@ -218,7 +217,7 @@ func (w *writer) commit(batch []*write) {
 
 // try runs a batch in one transaction. errs are of the single writes, err is of all of them: then nothing has happened.
 func (w *writer) try(batch []*write, careful bool) (t *Tx, errs []error, err error) {
-	t = &Tx{session: w.session, Keys: w.keys, auditKey: w.auditKey, note: note{Topics: map[app.Topic]bool{}}}
+	t = &Tx{session: w.session, Keys: w.keys, note: note{Topics: map[app.Topic]bool{}}}
 	errs = make([]error, len(batch))
 	if err := w.session.begin(); err != nil {
 		return t, errs, err
@@ -253,12 +252,11 @@ var (
 
 // Tx is a transaction under way. Its note gathers what to tell others after the commit.
 type Tx struct {
-	session  session
-	changed  bool       // by the act that runs, or an error of the database
-	who      *app.Actor // on whose behalf the act runs; nil: nobody's
-	Keys     *Keyring
-	auditKey []byte
-	Trace    string // that the act belongs to; "" for none
+	session session
+	changed bool       // by the act that runs, or an error of the database
+	who     *app.Actor // on whose behalf the act runs; nil: nobody's
+	Keys    *Keyring
+	Trace   string // that the act belongs to; "" for none
 	note
 }
 
@@ -354,7 +352,7 @@ func (t *Tx) Deed(at time.Time, who app.Actor, act, object string, before, after
 	if before != nil || after != nil {
 		detail = JSON(map[string]any{"before": before, "after": after})
 	}
-	return t.chained(app.Deed{Tenant: who.Tenant, At: at, Who: who.Name(), Via: who.Via, From: who.From, Token: who.Token,
+	return t.Chain(app.Deed{Tenant: who.Tenant, At: at, Who: who.Name(), Via: who.Via, From: who.From, Token: who.Token,
 		Act: act, Object: object, Detail: detail})
 }
 

@@ -1,3 +1,3 @@
-// Package fleet keeps provisioners with their shares and tokens, orphaned machines, and the figures for metrics. It
-// uses package operation, since a machine that was found may belong to a pool.
+// Package fleet keeps provisioners with their shares and tokens, orphaned and lost machines, and the figures for metrics.
+// It uses packages cluster, health and identity, and package pool, since a machine that was found may belong to one.
 package fleet

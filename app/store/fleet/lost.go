@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 	"muster/app/store/health"
 	pooldb "muster/app/store/pool"
 )
@@ -88,7 +89,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
 		newly = 0
-		m := &db.EventBatch{Event: app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventNode}}
+		m := &feed.EventBatch{Event: app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventNode}}
 		for _, set := range []struct {
 			names []string
 			at    int64
@@ -99,7 +100,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 				return t.Each(func(row db.Scanner) error {
 					var node, status string
 					err := row.Scan(&node, &status)
-					m.Changes = append(m.Changes, db.EventChange{"", node, status})
+					m.Changes = append(m.Changes, feed.EventChange{"", node, status})
 					if set.at > 0 {
 						newly++
 					}
@@ -112,7 +113,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 		if len(m.Changes) == 0 {
 			return nil
 		}
-		return db.TellBatches(t, []*db.EventBatch{m})
+		return feed.TellBatches(t, []*feed.EventBatch{m})
 	})
 	return newly, err
 }

@@ -9,6 +9,7 @@ import (
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 	"muster/app/store/receipt"
 )
 
@@ -169,24 +170,24 @@ func SaveNodes(t *db.Tx, n *NodeSet) error {
 		return err
 	}
 	var made []nodeUpdate
-	of := map[string]*db.EventBatch{}
-	var news []*db.EventBatch
+	of := map[string]*feed.EventBatch{}
+	var news []*feed.EventBatch
 	for _, u := range ups {
 		if u.Machine != nil && n.Of[u.node].Intent != "" {
 			made = append(made, u)
 		}
 		m := of[u.node.Cluster]
 		if m == nil {
-			m = &db.EventBatch{Event: app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}}
+			m = &feed.EventBatch{Event: app.Event{At: n.now, Tenant: u.tenant, Cluster: u.node.Cluster, Kind: app.EventNode}}
 			of[u.node.Cluster], news = m, append(news, m)
 		}
-		m.Changes = append(m.Changes, db.EventChange{"", u.node.Name, string(n.Of[u.node].Node.Status)})
+		m.Changes = append(m.Changes, feed.EventChange{"", u.node.Name, string(n.Of[u.node].Node.Status)})
 	}
 	if err := t.ExecKeyed(len(made), `WITH v(i, m) AS (VALUES `, `(?, ?)`, `) UPDATE intents SET machine_id = v.m FROM v WHERE intents.id = v.i`,
 		func(args []any, i int) []any { return append(args, n.Of[made[i].node].Intent, made[i].Machine.ID) }); err != nil {
 		return err
 	}
-	return db.TellBatches(t, news)
+	return feed.TellBatches(t, news)
 }
 
 // EndGone ends what nodes had whose machines are proven to be gone. It comes before the next step of such a node is handed out,

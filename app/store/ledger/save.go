@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/ledger"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 )
 
 // saveSteps writes the steps that changed: those that leave their node before those that take it.
@@ -183,20 +184,20 @@ func OperationEvent(t *db.Tx, now time.Time, o *ledger.Operation) error {
 
 // tellSteps tells of steps that changed, one row for many of an operation.
 func tellSteps(t *db.Tx, now time.Time, set *ledger.Set) error {
-	var all []*db.EventBatch
-	of := map[int64]*db.EventBatch{}
+	var all []*feed.EventBatch
+	of := map[int64]*feed.EventBatch{}
 	for _, c := range set.Changes() {
 		m := of[c.Operation]
 		if m == nil {
 			o := set.Operation(c.Operation)
-			m = &db.EventBatch{Event: app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventStep, Done: o.Done, Total: o.Total}}
+			m = &feed.EventBatch{Event: app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventStep, Done: o.Done, Total: o.Total}}
 			of[c.Operation], all = m, append(all, m)
 		}
-		one := db.EventChange{c.Step, c.Node, string(c.State)}
+		one := feed.EventChange{c.Step, c.Node, string(c.State)}
 		if c.Message != "" {
 			one = append(one, c.Message)
 		}
 		m.Changes = append(m.Changes, one)
 	}
-	return db.TellBatches(t, all)
+	return feed.TellBatches(t, all)
 }

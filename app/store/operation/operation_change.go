@@ -12,6 +12,7 @@ import (
 	"muster/app/secret"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 	"muster/app/store/health"
 	"muster/app/store/ledger"
 	"muster/app/store/policy"
@@ -223,11 +224,11 @@ func tellNodes(t *db.Tx, op app.Operation, c app.ClusterChange) error {
 	if len(c.New) == 0 {
 		return nil
 	}
-	m := &db.EventBatch{Event: app.Event{At: op.CreatedAt, Tenant: op.Tenant, Cluster: op.Cluster, Operation: op.ID, Kind: app.EventNode}}
+	m := &feed.EventBatch{Event: app.Event{At: op.CreatedAt, Tenant: op.Tenant, Cluster: op.Cluster, Operation: op.ID, Kind: app.EventNode}}
 	for _, n := range c.New {
-		m.Changes = append(m.Changes, db.EventChange{"", n.Node.Name, string(n.Node.Status)})
+		m.Changes = append(m.Changes, feed.EventChange{"", n.Node.Name, string(n.Node.Status)})
 	}
-	return db.TellBatches(t, []*db.EventBatch{m})
+	return feed.TellBatches(t, []*feed.EventBatch{m})
 }
 
 // DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.

@@ -9,7 +9,6 @@ import (
 	"muster/app/store/db"
 	"muster/app/store/token"
 	"muster/app/store/user"
-	userdb "muster/app/store/user"
 )
 
 // signInsKept is how long records of sign-ins are kept after they began; none counts for so long.
@@ -56,7 +55,7 @@ func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err 
 		if err := t.Deed(n.At, who, "session.begin", n.User, nil, facts); err != nil {
 			return err
 		}
-		return userdb.Saw(t, n.Tenant, n.User, n.At)
+		return user.Saw(t, n.Tenant, n.User, n.At)
 	})
 	return id, err
 }
@@ -68,8 +67,8 @@ func (s *Store) Session(ctx context.Context, id int64) (app.Session, app.User, e
 	found := false
 	err := s.Each(ctx, func(row db.Scanner) error {
 		found = true
-		return userdb.Scan(row, &u, r.to()...)
-	}, `SELECT `+userdb.Columns+`, coalesce(m.group_name, ''), `+signInColumns+` FROM signins s
+		return user.Scan(row, &u, r.to()...)
+	}, `SELECT `+user.Columns+`, coalesce(m.group_name, ''), `+signInColumns+` FROM signins s
 		JOIN users u ON u.tenant = s.tenant AND u.name = s.user_name
 		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
 		WHERE s.id = ? ORDER BY m.group_name`, id)
@@ -100,7 +99,7 @@ func (s *Store) SawSession(ctx context.Context, n app.Session, at time.Time) err
 		if err := t.Exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, db.Micros(at), n.ID, db.Micros(at)); err != nil {
 			return err
 		}
-		return userdb.Saw(t, n.Tenant, n.User, at)
+		return user.Saw(t, n.Tenant, n.User, at)
 	})
 }
 
@@ -158,7 +157,7 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 			return err
 		}
 		if n == 0 {
-			return userdb.NoUser(who.User)
+			return user.NoUser(who.User)
 		}
 		n, err = t.Count(`UPDATE signins SET mark = ?, proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
 			mark, db.Micros(at), session, who.Tenant, who.User)

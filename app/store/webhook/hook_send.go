@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/store/feed"
 	"muster/app/store/ledger"
 	operationdb "muster/app/store/operation"
 	"muster/app/webhook"
@@ -100,7 +101,7 @@ type dueRow struct {
 	app.DueDelivery
 	url, secret, old []byte
 	until, deadline  int64
-	notice           db.NoticeRow
+	notice           feed.NoticeRow
 	payload          []byte
 }
 

@@ -1,21 +1,19 @@
-package db
+package feed
 
 import (
 	"context"
+	"muster/app/store/db"
 	"time"
 )
 
-// KeepBatch is how many rows of events or logs are looked at, and deleted, at once: nobody else waits for long meanwhile.
-const KeepBatch = 1000
-
 // DropEvents implements app.RetentionStore.
-func (s *DB) DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
+func (s *Store) DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
 	return s.drop(ctx, before, from, `SELECT seq, at, CASE WHEN at < ? THEN 1 ELSE 0 END FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
 		`DELETE FROM events WHERE seq > ? AND seq <= ? AND at < ?`)
 }
 
 // DropLogs implements app.RetentionStore.
-func (s *DB) DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
+func (s *Store) DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
 	return s.drop(ctx, before, from, `SELECT l.seq, l.at, CASE WHEN o.ended_at > 0 AND o.ended_at < ? THEN 1 ELSE 0 END FROM logs l
 			JOIN operations o ON o.id = l.operation WHERE l.seq > ? ORDER BY l.seq LIMIT ?`,
 		`DELETE FROM logs WHERE seq > ? AND seq <= ? AND operation IN (SELECT id FROM operations WHERE ended_at > 0 AND ended_at < ?)`)
@@ -23,30 +21,30 @@ func (s *DB) DropLogs(ctx context.Context, before time.Time, from int64) (next i
 
 // drop looks at the rows after from, in the order in which they were written, and deletes those of them that are due. Nothing
 // more is due from the first batch on in which all rows are too young; a clock that was set may hide some until later.
-func (s *DB) drop(ctx context.Context, before time.Time, from int64, look, remove string) (next int64, dropped int, err error) {
+func (s *Store) drop(ctx context.Context, before time.Time, from int64, look, remove string) (next int64, dropped int, err error) {
 	var rows, due, old int
 	last := from
-	err = s.Each(ctx, func(row Scanner) error {
+	err = s.Each(ctx, func(row db.Scanner) error {
 		var at int64
 		var is int
 		err := row.Scan(&last, &at, &is)
 		rows, due = rows+1, due+is
-		if at < Micros(before) {
+		if at < db.Micros(before) {
 			old++
 		}
 		return err
-	}, look, Micros(before), from, KeepBatch)
+	}, look, db.Micros(before), from, db.KeepBatch)
 	if err != nil || old == 0 {
 		return 0, 0, err
 	}
 	if due > 0 {
-		err = s.Write(ctx, func(t *Tx) error {
-			n, err := t.Count(remove, from, last, Micros(before))
+		err = s.Write(ctx, func(t *db.Tx) error {
+			n, err := t.Count(remove, from, last, db.Micros(before))
 			dropped = int(n)
 			return err
 		})
 	}
-	if rows == KeepBatch {
+	if rows == db.KeepBatch {
 		next = last
 	}
 	return next, dropped, err

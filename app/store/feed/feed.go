@@ -1,4 +1,4 @@
-package db
+package feed
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/store/db"
 )
 
 // A row of the feed may tell of many changes, since a row for each would cost as much as the change itself. The event's
@@ -17,13 +18,13 @@ const perRow = 1024
 const maxTold = 256
 
 // Events implements app.Feed.
-func (s *DB) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
+func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
 	events := []app.Event{}
 	if limit <= 0 {
 		return events, nil
 	}
 	var changes []EventChange
-	err := s.Each(ctx, func(row Scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var e app.Event
 		var at int64
 		var list []byte
@@ -31,7 +32,7 @@ func (s *DB) Events(ctx context.Context, tenant, cluster string, after int64, li
 			&list); err != nil {
 			return err
 		}
-		e.At, e.Seq = FromMicros(at), e.Seq*perRow
+		e.At, e.Seq = db.FromMicros(at), e.Seq*perRow
 		changes = append(changes[:0], EventChange{e.Step, e.Node, e.Status, e.Message})
 		if len(list) > 0 {
 			changes = nil
@@ -59,17 +60,17 @@ func (s *DB) Events(ctx context.Context, tenant, cluster string, after int64, li
 }
 
 // Logs implements app.Feed.
-func (s *DB) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) ([]app.LogLine, error) {
+func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) ([]app.LogLine, error) {
 	order := "ASC"
 	if f.Tail {
 		order = "DESC"
 	}
 	lines := []app.LogLine{}
-	err := s.Each(ctx, func(row Scanner) error {
+	err := s.Each(ctx, func(row db.Scanner) error {
 		var l app.LogLine
 		var at int64
 		err := row.Scan(&l.Seq, &at, &l.Operation, &l.Index, &l.Attempt, &l.Step, &l.Node, &l.Stream, &l.Text)
-		l.At = FromMicros(at)
+		l.At = db.FromMicros(at)
 		lines = append(lines, l)
 		return err
 	}, `SELECT seq, at, operation, idx, attempt, step, node, stream, text FROM logs
@@ -85,10 +86,10 @@ func (s *DB) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) 
 }
 
 // AppendLogs implements app.Feed. The tenant, cluster, step and node of a line are those of its fence.
-func (s *DB) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
-	return s.Write(ctx, func(t *Tx) error {
+func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
+	return s.Write(ctx, func(t *db.Tx) error {
 		var cluster string
-		return t.EachOf(func(row Scanner) error {
+		return t.EachOf(func(row db.Scanner) error {
 			err := row.Scan(&cluster)
 			t.Topics[app.ClusterTopic(cluster)] = true
 			return err
@@ -98,7 +99,7 @@ func (s *DB) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine)
 			WHERE s.operation = v.o AND s.idx = v.i AND s.attempt = v.a AND s.tenant = ? AND s.state = 'running' ORDER BY v.n RETURNING cluster`,
 			func(args []any, i int) []any {
 				l := lines[i]
-				return append(args, i, Micros(l.At), string(l.Stream), l.Text, l.Operation, l.Index, l.Attempt)
+				return append(args, i, db.Micros(l.At), string(l.Stream), l.Text, l.Operation, l.Index, l.Attempt)
 			}, tenant)
 	})
 }
@@ -113,7 +114,7 @@ type EventBatch struct {
 }
 
 // TellBatches adds events to the feeds of their clusters.
-func TellBatches(t *Tx, all []*EventBatch) error {
+func TellBatches(t *db.Tx, all []*EventBatch) error {
 	type row struct {
 		*EventBatch
 		text []byte
@@ -132,6 +133,6 @@ func TellBatches(t *Tx, all []*EventBatch) error {
 	return t.ExecSet(len(rows), `INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes) VALUES `,
 		`(?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`, ``, func(args []any, i int) []any {
 			e := rows[i]
-			return append(args, Micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(e.text))
+			return append(args, db.Micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(e.text))
 		})
 }

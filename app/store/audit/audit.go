@@ -1,0 +1,158 @@
+package audit
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/app/store/db"
+)
+
+const deedColumns = `tenant, number, at, user_name, via, address, token, act, object, detail, hash`
+
+func scanDeed(row db.Scanner) (d app.Deed, hash []byte, err error) {
+	var at int64
+	err = row.Scan(&d.Tenant, &d.Number, &at, &d.Who, &d.Via, &d.From, &d.Token, &d.Act, &d.Object, &d.Detail, &hash)
+	d.At, d.Hash = db.FromMicros(at), hex.EncodeToString(hash)
+	return d, hash, err
+}
+
+// Audit implements app.AuditStore.
+func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
+	where, args := []string{"1 = 1"}, []any{}
+	add := func(cond string, more ...any) { where, args = append(where, cond), append(args, more...) }
+	if f.Tenants != nil {
+		list := make([]any, len(f.Tenants))
+		for i, t := range f.Tenants {
+			list[i] = t
+		}
+		if len(list) == 0 {
+			return []app.Deed{}, nil
+		}
+		add("tenant IN (?"+strings.Repeat(", ?", len(list)-1)+")", list...)
+	}
+	if f.Who != "" {
+		add("user_name = ?", f.Who)
+	}
+	if f.Act != "" {
+		add(fmt.Sprintf("substr(act, 1, %d) = ?", utf8.RuneCountInString(f.Act)), f.Act)
+	}
+	if f.Object != "" {
+		add("object = ?", f.Object)
+	}
+	if !f.From.IsZero() {
+		add("at >= ?", db.Micros(f.From))
+	}
+	if !f.To.IsZero() {
+		add("at < ?", db.Micros(f.To))
+	}
+	// The order within a tenant is that of its chain; of several tenants it is by tenant, so that a cursor is two values.
+	order, behind := "tenant, number DESC", "(tenant > ? OR tenant = ? AND number < ?)"
+	if f.OldestFirst {
+		order, behind = "tenant, number", "(tenant > ? OR tenant = ? AND number > ?)"
+	}
+	if f.After > 0 {
+		tenant := f.AfterTenant
+		if tenant == "" && len(f.Tenants) == 1 {
+			tenant = f.Tenants[0]
+		}
+		add(behind, tenant, tenant, f.After)
+	}
+	limit := f.Limit
+	if limit <= 0 || limit > identity.MaxDeeds+1 {
+		limit = identity.MaxDeeds + 1
+	}
+	list := []app.Deed{}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		d, _, err := scanDeed(row)
+		list = append(list, d)
+		return err
+	}, `SELECT `+deedColumns+` FROM audit WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, limit)...)
+	return list, err
+}
+
+// AuditTenants implements app.AuditStore.
+func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
+	err = s.Each(ctx, func(row db.Scanner) error {
+		var t string
+		err := row.Scan(&t)
+		all = append(all, t)
+		return err
+	}, `SELECT tenant FROM audit_ends ORDER BY tenant`)
+	return all, err
+}
+
+// NoteDeed implements app.AuditStore.
+func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
+	return s.Write(ctx, func(t *db.Tx) error { return t.Chain(d) })
+}
+
+// verifyBatch is how many entries are read at once.
+const verifyBatch = 2000
+
+// VerifyAudit implements app.AuditStore. The end is read first, and no further than it is walked: entries are added meanwhile.
+func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditProof, error) {
+	p := identity.AuditProof{Tenant: tenant, Whole: true}
+	var end int64
+	var endHash, mac []byte
+	err := s.Row(ctx, `SELECT number, hash, mac FROM audit_ends WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
+	if err != nil && !db.IsNoRows(err) {
+		return p, fmt.Errorf("store: audit: %w", err)
+	}
+	if db.IsNoRows(err) {
+		var n int64
+		if err := s.Row(ctx, `SELECT count(*) FROM audit WHERE tenant = ?`, tenant).Scan(&n); err != nil {
+			return p, fmt.Errorf("store: audit: %w", err)
+		}
+		if n > 0 {
+			broken(&p, 1, "The record of where the chain ends is missing.")
+		}
+		return p, nil
+	}
+	var before []byte
+	for p.Whole && p.Entries < end {
+		read := 0
+		err := s.Each(ctx, func(row db.Scanner) error {
+			d, hash, err := scanDeed(row)
+			if err != nil {
+				return err
+			}
+			read++
+			switch want := p.Entries + 1; {
+			case !p.Whole:
+			case d.Number != want:
+				broken(&p, want, fmt.Sprintf("Entry %d is missing.", want))
+			case string(db.Chain(before, d)) != string(hash):
+				broken(&p, want, fmt.Sprintf("Entry %d is not what was written, or what was before it is not.", want))
+			default:
+				p.Entries, before = want, hash
+			}
+			return nil
+		}, `SELECT `+deedColumns+` FROM audit WHERE tenant = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?`,
+			tenant, p.Entries, end, verifyBatch)
+		if err != nil {
+			return p, err
+		}
+		if read == 0 {
+			broken(&p, p.Entries+1, fmt.Sprintf("The chain ends before entry %d, and should go on to %d.", p.Entries+1, end))
+		}
+	}
+	p.Hash = hex.EncodeToString(before)
+	switch {
+	case !p.Whole:
+	case string(before) != string(endHash):
+		broken(&p, end, "The last entry is not the one that was written last.")
+	case !hmac.Equal(mac, s.EndMAC(tenant, end, endHash)):
+		broken(&p, end, "The record of where the chain ends was not written by Muster with this key.")
+	}
+	return p, nil
+}
+
+func broken(p *identity.AuditProof, number int64, why string) {
+	p.Whole, p.Broken, p.Why = false, number, why
+}

@@ -1,0 +1,9 @@
+package audit
+
+import "muster/app/store/db"
+
+// Store reads the audit log.
+type Store struct{ *db.DB }
+
+// New returns the store of a database.
+func New(d *db.DB) *Store { return &Store{d} }

@@ -1,0 +1,112 @@
+package idempotency
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/store/db"
+)
+
+func fingerprintPlace(k cluster.IdempotencyKey) string {
+	return "idempotency_fingerprints/" + k.Tenant + "/" + k.User + "/" + k.Key
+}
+
+func answerPlace(k cluster.IdempotencyKey) string {
+	return "idempotency_answers/" + k.Tenant + "/" + k.User + "/" + k.Key
+}
+
+// BeginOnce implements app.IdempotencyStore.
+func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte, now time.Time) (kept *cluster.KeptAnswer, err error) {
+	sealed := s.Seal(fingerprint, fingerprintPlace(k))
+	err = s.Write(ctx, func(t *db.Tx) error {
+		kept = nil
+		var print, answer []byte
+		var begun int64
+		var changed bool
+		err := t.Row(`SELECT fingerprint, begun_at, changed, answer FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ?`,
+			k.Tenant, k.User, k.Key).Scan(&print, &begun, &changed, &answer)
+		if db.IsNoRows(err) {
+			var keys int
+			if err := t.Row(`SELECT count(*) FROM idempotency_keys WHERE tenant = ? AND account = ?`, k.Tenant, k.User).Scan(&keys); err != nil {
+				return err
+			}
+			if keys >= cluster.MaxIdempotencyKeys {
+				return &app.Error{Code: app.ERateLimit, Reason: "idempotency_key", RetryAfter: time.Hour,
+					Message: fmt.Sprintf("You have used %d idempotency keys since yesterday, which is the limit.", keys), Hint: "Send the request without one, or wait."}
+			}
+			return t.Exec(`INSERT INTO idempotency_keys (tenant, account, name, fingerprint, begun_at, changed, answer) VALUES (?, ?, ?, ?, ?, 0, ?)`,
+				k.Tenant, k.User, k.Key, sealed, db.Micros(now), []byte{})
+		}
+		if err != nil {
+			return err
+		}
+		was, err := s.Unseal(print, fingerprintPlace(k))
+		if err != nil {
+			return err
+		}
+		switch {
+		case subtle.ConstantTimeCompare(was, fingerprint) != 1:
+			return &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "This idempotency key was used for another request.",
+				Hint: "Take a new one for each request, and the same one only to send the same again."}
+		case len(answer) > 0:
+			b, err := s.Unseal(answer, answerPlace(k))
+			if err != nil {
+				return err
+			}
+			kept = &cluster.KeptAnswer{}
+			return json.Unmarshal(b, kept)
+		case now.Sub(db.FromMicros(begun)) < cluster.IdempotencyHold && !db.FromMicros(begun).After(now):
+			return &app.Error{Code: app.EConflict, Reason: "in_progress", Message: "The same request is being carried out.", Hint: "Ask again in a moment.", RetryAfter: time.Second}
+		case changed:
+			return &app.Error{Code: app.EConflict, Reason: "answer_lost", Message: "This request was carried out, but its answer was lost with the server that did so.",
+				Hint: "Look what is there. To do it once more, take a new key."}
+		}
+		// Its server died before anything was written.
+		return t.Exec(`UPDATE idempotency_keys SET begun_at = ? WHERE tenant = ? AND account = ? AND name = ?`, db.Micros(now), k.Tenant, k.User, k.Key)
+	})
+	return kept, err
+}
+
+// EndOnce implements app.IdempotencyStore.
+func (s *Store) EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	sealed := s.Seal(b, answerPlace(k))
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`UPDATE idempotency_keys SET answer = ? WHERE tenant = ? AND account = ? AND name = ?`, sealed, k.Tenant, k.User, k.Key)
+	})
+}
+
+// ReleaseOnce implements app.IdempotencyStore.
+func (s *Store) ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error {
+	return s.Write(ctx, func(t *db.Tx) error {
+		return t.Exec(`DELETE FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ? AND changed = 0 AND length(answer) = 0`, k.Tenant, k.User, k.Key)
+	})
+}
+
+// DropAnswers implements app.IdempotencyStore.
+func (s *Store) DropAnswers(ctx context.Context, before time.Time) (dropped int, err error) {
+	var due bool
+	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE begun_at < ?)`, db.Micros(before)).Scan(&due); err != nil || !due {
+		return 0, err
+	}
+	err = s.Write(ctx, func(t *db.Tx) error {
+		var last int64
+		// The batch ends with the last of its moment, so that none is looked at twice.
+		if err := t.Row(`SELECT max(begun_at) FROM (SELECT begun_at FROM idempotency_keys WHERE begun_at < ? ORDER BY begun_at LIMIT ?) AS oldest`,
+			db.Micros(before), db.KeepBatch).Scan(&last); err != nil {
+			return err
+		}
+		n, err := t.Count(`DELETE FROM idempotency_keys WHERE begun_at <= ?`, last)
+		dropped = int(n)
+		return err
+	})
+	return dropped, err
+}
