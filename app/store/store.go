@@ -4,14 +4,17 @@ import (
 	"context"
 
 	"muster/app/all"
+	"muster/app/store/audit"
 	"muster/app/store/build"
 	"muster/app/store/catalog"
 	"muster/app/store/chat"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/execution"
+	"muster/app/store/feed"
 	"muster/app/store/fleet"
 	"muster/app/store/health"
+	"muster/app/store/idempotency"
 	"muster/app/store/identity"
 	"muster/app/store/lease"
 	"muster/app/store/operation"
@@ -34,55 +37,62 @@ const KeySize = db.KeySize
 
 // The parts, lowest first, under names by which they can be embedded side by side.
 type (
-	secretStore    = secret.Store
-	userStore      = user.Store
-	tokenStore     = token.Store
-	sessionStore   = session.Store
-	identityStore  = identity.Store
-	signinStore    = signin.Store
-	catalogStore   = catalog.Store
-	policyStore    = policy.Store
-	resourceStore  = resource.Store
-	chatStore      = chat.Store
-	clusterStore   = cluster.Store
-	receiptStore   = receipt.Store
-	leaseStore     = lease.Store
-	usageStore     = usage.Store
-	healthStore    = health.Store
-	buildStore     = build.Store
-	operationStore = operation.Store
-	executionStore = execution.Store
-	poolStore      = pool.Store
-	requestStore   = request.Store
-	webhookStore   = webhook.Store
-	fleetStore     = fleet.Store
+	auditStore       = audit.Store
+	feedStore        = feed.Store
+	idempotencyStore = idempotency.Store
+	secretStore      = secret.Store
+	userStore        = user.Store
+	tokenStore       = token.Store
+	sessionStore     = session.Store
+	identityStore    = identity.Store
+	signinStore      = signin.Store
+	catalogStore     = catalog.Store
+	policyStore      = policy.Store
+	resourceStore    = resource.Store
+	chatStore        = chat.Store
+	clusterStore     = cluster.Store
+	receiptStore     = receipt.Store
+	leaseStore       = lease.Store
+	usageStore       = usage.Store
+	healthStore      = health.Store
+	buildStore       = build.Store
+	operationStore   = operation.Store
+	executionStore   = execution.Store
+	poolStore        = pool.Store
+	requestStore     = request.Store
+	webhookStore     = webhook.Store
+	fleetStore       = fleet.Store
 )
 
-// Store implements app.Store on SQLite or PostgreSQL.
+// Store implements app.Store on SQLite or PostgreSQL. Parts are embedded by value where nobody calls them back by their
+// address: by pointer, the compiler would write each of their methods twice, for Store and for *Store.
 type Store struct {
 	*db.DB
-	*secretStore
-	*userStore
-	*tokenStore
-	*sessionStore
-	*identityStore
-	*signinStore
-	*catalogStore
-	*policyStore
-	*resourceStore
-	*chatStore
-	*clusterStore
-	*receiptStore
-	*leaseStore
-	*usageStore
-	*healthStore
-	*buildStore
-	*operationStore
+	auditStore
+	feedStore
+	idempotencyStore
+	secretStore
+	userStore
+	tokenStore
+	sessionStore
+	identityStore
+	signinStore
+	catalogStore
+	policyStore
+	resourceStore
+	chatStore
+	clusterStore
+	receiptStore
+	leaseStore
+	usageStore
+	healthStore
+	buildStore
+	operationStore
 	*executionStore
-	*poolStore
-	*requestStore
-	*webhookStore
-	*fleetStore
+	poolStore
+	requestStore
+	webhookStore
+	fleetStore
 }
 
 var _ all.Store = (*Store)(nil)
@@ -104,31 +114,34 @@ func OpenWith(ctx context.Context, where string, keeper db.KeyKeeper) (*Store, e
 	}
 	clusters := cluster.New(d)
 	return &Store{
-		DB:           d,
-		secretStore:  secret.New(d),
-		userStore:    user.New(d),
-		tokenStore:   token.New(d),
-		sessionStore: session.New(d),
-		identityStore: identity.New(d, identity.Parts{
+		DB:               d,
+		auditStore:       *audit.New(d),
+		feedStore:        *feed.New(d),
+		idempotencyStore: *idempotency.New(d),
+		secretStore:      *secret.New(d),
+		userStore:        *user.New(d),
+		tokenStore:       *token.New(d),
+		sessionStore:     *session.New(d),
+		identityStore: *identity.New(d, identity.Parts{
 			Ends:   []func(t *db.Tx, tenant string) error{build.DropOf, chat.DropOf, resource.DropOf, catalog.DropOf},
 			Copies: []identity.TenantCopy{{What: "policies", Copy: policy.CopyPolicies}, {What: "quotas", Copy: policy.CopyQuotas}},
 		}),
-		signinStore:    signin.New(d),
-		catalogStore:   catalog.New(d),
-		policyStore:    policy.New(d),
-		resourceStore:  resource.New(d),
-		chatStore:      chat.New(d),
-		clusterStore:   clusters,
-		receiptStore:   receipt.New(d),
-		leaseStore:     lease.New(d),
-		usageStore:     usage.New(d),
-		healthStore:    health.New(d, clusters),
-		buildStore:     build.New(d),
-		operationStore: operation.New(d, clusters),
+		signinStore:    *signin.New(d),
+		catalogStore:   *catalog.New(d),
+		policyStore:    *policy.New(d),
+		resourceStore:  *resource.New(d),
+		chatStore:      *chat.New(d),
+		clusterStore:   *clusters,
+		receiptStore:   *receipt.New(d),
+		leaseStore:     *lease.New(d),
+		usageStore:     *usage.New(d),
+		healthStore:    *health.New(d, clusters),
+		buildStore:     *build.New(d),
+		operationStore: *operation.New(d, clusters),
 		executionStore: execution.New(d, clusters),
-		poolStore:      pool.New(d),
-		requestStore:   request.New(d),
-		webhookStore:   webhook.New(d),
-		fleetStore:     fleet.New(d),
+		poolStore:      *pool.New(d),
+		requestStore:   *request.New(d),
+		webhookStore:   *webhook.New(d),
+		fleetStore:     *fleet.New(d),
 	}, nil
 }
