@@ -169,6 +169,7 @@ func newsOfSteps(t *db.Tx, op app.Operation) (app.NewsOfPlan, error) {
 	return n, err
 }
 
+// ActionName is an action of a service in one word.
 func ActionName(service, action string) string {
 	if service == "" {
 		return action

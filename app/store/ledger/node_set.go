@@ -16,13 +16,13 @@ import (
 // NodeSet are nodes that a transaction works on.
 type NodeSet struct {
 	now     time.Time
-	Of      map[ledger.Node]*nodeWork
+	Of      map[ledger.Node]*NodeWork
 	updates []nodeUpdate
 }
 
-// nodeWork is a node with what belongs to it. Intent is the live one or else the latest; secret is the sealed host key,
+// NodeWork is a node with what belongs to it. Intent is the live one or else the latest; secret is the sealed host key,
 // loaded for creates only.
-type nodeWork struct {
+type NodeWork struct {
 	Node   app.Node
 	Intent string
 	Secret []byte
@@ -37,9 +37,10 @@ type nodeUpdate struct {
 	app.NodeUpdate
 }
 
-func NewNodeSet(now time.Time) *NodeSet { return &NodeSet{now: now, Of: map[ledger.Node]*nodeWork{}} }
+// NewNodeSet returns an empty set of nodes that change at a moment.
+func NewNodeSet(now time.Time) *NodeSet { return &NodeSet{now: now, Of: map[ledger.Node]*NodeWork{}} }
 
-// Update notes what a step found out, to be written by saveNodes.
+// Update notes what a step found out, to be written by SaveNodes.
 func (n *NodeSet) Update(k ledger.Node, tenant string, stays bool, u app.NodeUpdate) {
 	n.updates = append(n.updates, nodeUpdate{k, tenant, stays, u})
 }
@@ -50,7 +51,7 @@ func LoadNodes(t *db.Tx, n *NodeSet, set *ledger.Set, claimed []*ledger.Step) er
 	asked := map[ledger.Node]bool{}
 	add := func(k ledger.Node, machine bool) {
 		if n.Of[k] == nil {
-			n.Of[k] = &nodeWork{}
+			n.Of[k] = &NodeWork{}
 			all = append(all, k)
 		}
 		if machine && !asked[k] {
@@ -108,7 +109,7 @@ func loadIntents(t *db.Tx, n *NodeSet, nodes []ledger.Node) error {
 		WHERE d.cluster = f.c AND d.name = f.n AND i.cluster = f.c AND i.node = f.n ORDER BY i.ended_at DESC, i.created_at`, addNode(nodes))
 }
 
-func (w *nodeWork) apply(u nodeUpdate) {
+func (w *NodeWork) apply(u nodeUpdate) {
 	n := &w.Node
 	if m := u.Machine; m != nil {
 		if m.ID != n.MachineID {
@@ -223,22 +224,23 @@ func endNode(t *db.Tx, now time.Time, n ledger.Node, stays bool) error {
 	return t.Exec(`UPDATE nodes SET secret = ? WHERE cluster = ? AND name = ?`, []byte{}, n.Cluster, n.Name)
 }
 
-// nodeRow is a row of nodeColumns on its way. It is used again for each row.
-type nodeRow struct {
+// NodeRow is a row of nodeColumns on its way. It is used again for each row.
+type NodeRow struct {
 	cluster, name, hostname, hardware, image, zone, services, status, machine, addresses, user, key, pool, taken, instead string
 	port, own, leaving, lost                                                                                              int64
 	dest                                                                                                                  []any
 	last                                                                                                                  map[string][]string
 }
 
-func NewNodeRow() *nodeRow {
-	r := &nodeRow{last: map[string][]string{}}
+// NewNodeRow returns where to scan a node.
+func NewNodeRow() *NodeRow {
+	r := &NodeRow{last: map[string][]string{}}
 	r.dest = []any{&r.cluster, &r.name, &r.hostname, &r.hardware, &r.image, &r.zone, &r.services, &r.status, &r.machine, &r.addresses, &r.user, &r.port,
 		&r.key, &r.own, &r.leaving, &r.pool, &r.taken, &r.instead, &r.lost}
 	return r
 }
 
-func (r *nodeRow) Scan(row db.Scanner) (app.Node, error) {
+func (r *NodeRow) Scan(row db.Scanner) (app.Node, error) {
 	if err := row.Scan(r.dest...); err != nil {
 		return app.Node{}, err
 	}

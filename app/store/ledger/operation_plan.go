@@ -8,19 +8,20 @@ import (
 	"muster/app/store/db"
 )
 
-// planRows gives a set the rows of a plan that is not written yet. It implements ledger.Rows.
-type planRows struct {
+// PlanRows gives a set the rows of a plan that is not written yet. It implements ledger.Rows.
+type PlanRows struct {
 	op    app.Operation
 	plan  app.Plan
 	needs [][]int32 // by step: those that need it
 	Paces []int64   // by kind of step, as in the plan: its row
 }
 
-var _ ledger.Rows = (*planRows)(nil)
+var _ ledger.Rows = (*PlanRows)(nil)
 
-func NewPlanRows(op app.Operation, p app.Plan) *planRows { return &planRows{op: op, plan: p} }
+// NewPlanRows returns the rows of a plan that is submitted.
+func NewPlanRows(op app.Operation, p app.Plan) *PlanRows { return &PlanRows{op: op, plan: p} }
 
-func (p *planRows) step(i int) ledger.Step {
+func (p *PlanRows) step(i int) ledger.Step {
 	s := p.plan.Steps[i]
 	st := ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: p.op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
 		Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}, Pace: p.pace(s)}
@@ -31,7 +32,7 @@ func (p *planRows) step(i int) ledger.Step {
 }
 
 // pace gives the row of a step's kind; 0 for none.
-func (p *planRows) pace(s app.PlanStep) int64 {
+func (p *PlanRows) pace(s app.PlanStep) int64 {
 	if s.Pace < 1 || s.Pace > len(p.Paces) {
 		return 0
 	}
@@ -39,7 +40,7 @@ func (p *planRows) pace(s app.PlanStep) int64 {
 }
 
 // Free gives the steps that need nothing.
-func (p *planRows) Free() (steps []ledger.Step) {
+func (p *PlanRows) Free() (steps []ledger.Step) {
 	for i, s := range p.plan.Steps {
 		if len(s.Needs) == 0 {
 			steps = append(steps, p.step(i))
@@ -49,7 +50,7 @@ func (p *planRows) Free() (steps []ledger.Step) {
 }
 
 // Steps implements ledger.Rows.
-func (p *planRows) Steps(keys []ledger.Key) (steps []ledger.Step, err error) {
+func (p *PlanRows) Steps(keys []ledger.Key) (steps []ledger.Step, err error) {
 	for _, k := range keys {
 		steps = append(steps, p.step(k.Index))
 	}
@@ -57,7 +58,7 @@ func (p *planRows) Steps(keys []ledger.Key) (steps []ledger.Step, err error) {
 }
 
 // Successors implements ledger.Rows. Only joins that join nothing are done before anything was begun.
-func (p *planRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
+func (p *PlanRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
 	if p.needs == nil {
 		p.needs = make([][]int32, len(p.plan.Steps))
 		for i, s := range p.plan.Steps {
@@ -75,13 +76,13 @@ func (p *planRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) 
 }
 
 // Live implements ledger.Rows: nothing else of the cluster is under way.
-func (p *planRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
+func (p *PlanRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
 
 // First implements ledger.Rows.
-func (p *planRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }
+func (p *PlanRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }
 
 // InsertSteps writes the plan, with what the set has changed of it.
-func InsertSteps(t *db.Tx, p *planRows, set *ledger.Set) error {
+func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 	if err := set.Err(); err != nil {
 		return err
 	}

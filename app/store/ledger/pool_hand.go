@@ -51,7 +51,7 @@ func owned(t *db.Tx, n *NodeSet, ups []nodeUpdate) error {
 }
 
 // forgetPool is for a node whose machine is gone: the next one is not from a pool.
-func forgetPool(t *db.Tx, w *nodeWork) error {
+func forgetPool(t *db.Tx, w *NodeWork) error {
 	w.Node.Pool = ""
 	if err := t.Exec(`UPDATE nodes SET pool = '', taken_from = '' WHERE cluster = ? AND name = ?`, w.Node.Cluster, w.Node.Name); err != nil {
 		return err

@@ -10,9 +10,11 @@ import (
 	"muster/app/store/db"
 )
 
+// QuestionColumns are those that ScanQuestion scans.
 const QuestionColumns = `q.id, q.operation, q.idx, q.attempt, q.step, q.node, q.service, q.action, q.tenant, q.cluster, c.name, o.kind, c.owner, o.requester,
 	q.person, q.state, q.asked, q.help, q.asked_at, q.until, q.answered_at, q.answered_by, q.reason`
 
+// QuestionTables are where QuestionColumns are from.
 const QuestionTables = ` FROM questions q JOIN clusters c ON c.id = q.cluster JOIN operations o ON o.id = q.operation `
 
 // QuestionRow is a question by the name that its answer is sealed for.
@@ -20,7 +22,7 @@ type QuestionRow struct{ app.Question }
 
 func (q QuestionRow) Name() string { return fmt.Sprintf("%d.%d", q.Operation, q.Index) }
 
-// ScanQuestion reads a row of questionColumns; more are further columns behind.
+// ScanQuestion reads a row of QuestionColumns; more are further columns behind.
 func ScanQuestion(row db.Scanner, more ...any) (q QuestionRow, err error) {
 	var person []byte
 	var asked, help string
@@ -39,6 +41,7 @@ func ScanQuestion(row db.Scanner, more ...any) (q QuestionRow, err error) {
 	return q, nil
 }
 
+// Questions reads the questions that a condition finds.
 func Questions(t *db.Tx, where string, args ...any) (list []QuestionRow, err error) {
 	err = t.Each(func(row db.Scanner) error {
 		q, err := ScanQuestion(row)
@@ -62,6 +65,7 @@ type QuestionEnd struct {
 	Now      time.Time
 }
 
+// CloseQuestion writes how a question ended.
 func CloseQuestion(t *db.Tx, q QuestionRow, e QuestionEnd) error {
 	if e.Sealed == nil {
 		e.Sealed = []byte{}
@@ -81,7 +85,7 @@ func forgetAnswers(t *db.Tx, cluster string) error {
 }
 
 // insertQuestions writes what a plan asks people.
-func insertQuestions(t *db.Tx, p *planRows) error {
+func insertQuestions(t *db.Tx, p *PlanRows) error {
 	if len(p.plan.Questions) == 0 {
 		return nil
 	}

@@ -177,6 +177,7 @@ func SaveOperations(t *db.Tx, now time.Time, set *ledger.Set) error {
 	return answerKnown(t, now, known)
 }
 
+// OperationEvent tells those who watch the cluster how an operation is.
 func OperationEvent(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	return t.Event(app.Event{At: now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventOperation,
 		Status: string(o.Status), Message: o.Message, Done: o.Done, Total: o.Total})

@@ -13,21 +13,22 @@ import (
 const StepColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_join, s.state, s.needs_left, s.rank, s.attempt, s.tries,
 	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_go_on, s.pace, s.queued_at`
 
-// stepRow is a row of ledgerColumns on its way. It is used again for each row.
-type stepRow struct {
+// StepRow is a row of StepColumns on its way. It is used again for each row.
+type StepRow struct {
 	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended, askFor, goOn, pace, queued int64
 	step, node, action, service, state, worker, code, text                                                                  string
 	dest                                                                                                                    []any
 }
 
-func NewStepRow() *stepRow {
-	r := &stepRow{}
+// NewStepRow returns where to scan StepColumns.
+func NewStepRow() *StepRow {
+	r := &StepRow{}
 	r.dest = []any{&r.operation, &r.idx, &r.step, &r.node, &r.action, &r.service, &r.join, &r.state, &r.left, &r.rank, &r.attempt, &r.tries,
 		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.goOn, &r.pace, &r.queued}
 	return r
 }
 
-func (r *stepRow) value() ledger.Step {
+func (r *StepRow) value() ledger.Step {
 	return ledger.Step{
 		Step: app.Step{
 			Operation: r.operation, Index: int(r.idx), ID: r.step, Node: r.node, Action: app.Action(r.action), Service: r.service,
@@ -60,7 +61,7 @@ func (l ledgerRows) Steps(keys []ledger.Key) ([]ledger.Step, error) {
 	return steps, err
 }
 
-func (r *stepRow) Into(steps *[]ledger.Step) func(db.Scanner) error {
+func (r *StepRow) Into(steps *[]ledger.Step) func(db.Scanner) error {
 	return func(row db.Scanner) error {
 		err := row.Scan(r.dest...)
 		*steps = append(*steps, r.value())

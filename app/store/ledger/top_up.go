@@ -11,9 +11,10 @@ import (
 	"muster/app/store/db"
 )
 
+// TopUpColumns are those that TopUpRow scans.
 const TopUpColumns = `u.wanted, u.off, u.due_at, u.tried_at, u.tries, u.operation, u.request, u.note`
 
-// TopUpRow is a row of topUpColumns on its way.
+// TopUpRow is a row of TopUpColumns on its way.
 type TopUpRow struct {
 	app.TopUp
 	off, due, tried int64

@@ -11,7 +11,7 @@ import (
 	ledgerdb "muster/app/store/ledger"
 )
 
-// oldestLive gives the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that
+// hooksBefore gives the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that
 // must not be left out cannot be asked: nothing is done then.
 //
 // What gives machines back is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for nobody, and a

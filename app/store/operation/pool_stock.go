@@ -11,6 +11,7 @@ import (
 // poolMargin is for how long a machine has to be young enough yet to be handed out: the pool may be about to give it back.
 const poolMargin = time.Minute
 
+// PoolStock reads the machines of pools that are ready, by their shape.
 func PoolStock(each func(func(db.Scanner) error, string, ...any) error, tenant string, shapes []string, now time.Time) (list []app.PoolStocked, err error) {
 	for _, shape := range shapes {
 		if err := each(func(row db.Scanner) error {

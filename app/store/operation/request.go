@@ -58,6 +58,7 @@ func KeepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
 		"said": r.Decision.Said})
 }
 
+// RequestObject names a request in the audit log.
 func RequestObject(id int64) string { return fmt.Sprintf("request %d", id) }
 
 // checkNameFree refuses a second request for what another one of the tenant already waits for, or what is there.

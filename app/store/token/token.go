@@ -67,6 +67,7 @@ func (r *tokenRow) token() app.Token {
 	return k
 }
 
+// ScopeText is how scopes are written.
 func ScopeText(scopes []app.Scope) string {
 	words := make([]string, len(scopes))
 	for i, s := range scopes {

@@ -49,6 +49,7 @@ func Facts(u app.User) map[string]any {
 	return facts
 }
 
+// Columns are those of a user u, as Scan scans them before the group.
 const Columns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change, u.disabled_at, u.created_at, u.created_by, u.seen_at,
 	EXISTS (SELECT 1 FROM second_factors f WHERE f.tenant = u.tenant AND f.user_name = u.name AND f.confirmed_at > 0 AND f.started_at >= u.created_at),
 	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
@@ -103,10 +104,12 @@ func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+// Saw notes when a user was last seen.
 func Saw(t *db.Tx, tenant, name string, at time.Time) error {
 	return t.Exec(`UPDATE users SET seen_at = ? WHERE tenant = ? AND name = ? AND seen_at < ?`, db.Micros(at), tenant, name, db.Micros(at))
 }
 
+// NoUser is the error for an account that is not there.
 func NoUser(name string) error {
 	return app.Errorf(app.ENotFound, "There is no user %q.", name)
 }
