@@ -3,8 +3,8 @@ package chat
 import (
 	"context"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/identity"
-	"muster/app/secret"
 )
 
 // Store is what the service needs of the database.
@@ -28,10 +28,10 @@ type Service struct {
 	*app.App
 	Store Store
 
-	secrets *secret.Service
+	clusters *cluster.Service
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, secrets *secret.Service) *Service {
-	return &Service{App: a, Store: store, secrets: secrets}
+func New(a *app.App, store Store, clusters *cluster.Service) *Service {
+	return &Service{App: a, Store: store, clusters: clusters}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
 )
 
 // What the first steps of a node take whose machine stands ready: to find it, and to change its keys.
@@ -63,7 +62,7 @@ func shapesOf(wants []app.PoolWant) (shapes []string) {
 }
 
 // createOffer is the offer for a new cluster.
-func (a *Service) createOffer(ctx context.Context, tenant string, d secret.Draft, p app.Preview) (*app.PoolOffer, error) {
+func (a *Service) createOffer(ctx context.Context, tenant string, d Draft, p app.Preview) (*app.PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, g := range p.Layout.Groups {
 		for range g.Count {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
 )
 
 // Bounds of what previews ask of accounts.
@@ -31,7 +30,7 @@ const (
 const AboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
-func (a *Service) foresee(ctx context.Context, tenant string, d secret.Draft, p *app.Preview) error {
+func (a *Service) foresee(ctx context.Context, tenant string, d Draft, p *app.Preview) error {
 	p.Problems = a.scriptProblems(d.Definition)
 	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil

@@ -20,13 +20,16 @@ type Store interface {
 	SharingStore
 
 	// Of what others keep.
-	Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error)
+	// BuildOf returns the build that a cluster was created for, and nil where there is none.
+	BuildOf(ctx context.Context, tenant, cluster string) (*app.ClusterBuild, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*app.ClusterHealth, error)
 	ClusterSecrets(ctx context.Context, tenant string, cluster string) (app.ClusterSecrets, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
 	CreateCluster(ctx context.Context, n app.NewCluster) (app.Operation, error)
+	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
+	Definitions(ctx context.Context, tenant string, cluster string) ([]app.Definition, error)
 	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
 	Events(ctx context.Context, tenant string, cluster string, after int64, limit int) ([]app.Event, error)
 	Hooks(ctx context.Context, tenant string) ([]app.Hook, error)
@@ -64,6 +67,7 @@ type Service struct {
 	Solving    solving
 	preflights preflights
 	faults     scriptFaults
+	masks      masks
 }
 
 // New returns the service on top of its needs.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"muster/app"
-	"muster/app/secret"
+	appcluster "muster/app/cluster"
 )
 
 // noHealthChecks is said of a cluster whose template has no health policy.
@@ -25,11 +25,11 @@ func (a *Service) Health(ctx context.Context, actor app.Actor, cluster string) (
 	case err != nil:
 		return app.ClusterHealth{}, err
 	case h != nil:
-		m, err := a.secrets.MaskFor(ctx, actor, c)
+		m, err := a.clusters.MaskFor(ctx, actor, c)
 		if err != nil {
 			return app.ClusterHealth{}, err
 		}
-		return *secret.MaskHealth(m, h), nil
+		return *appcluster.MaskHealth(m, h), nil
 	case c.Status == app.ClusterDeleted:
 		return app.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}

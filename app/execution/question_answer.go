@@ -83,7 +83,7 @@ func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster strin
 		return app.Question{}, err
 	}
 	q.Access = c.Access
-	if err := actor.MayAnswer(q); err != nil {
+	if err := q.MayAnswer(actor); err != nil {
 		return app.Question{}, err
 	}
 	n := NewAnswer{Tenant: actor.Tenant, Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Refuse: s.Refuse, Who: actor, Now: a.Now()}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
-	"muster/app/secret"
 )
 
 // Waiting says for every step of the cluster's current operation that waits: for what, and in which place of the queue.
@@ -38,14 +38,14 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 	if err != nil {
 		return w, err
 	}
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.clusters.MaskFor(ctx, actor, c)
 	if err != nil {
 		return w, err
 	}
-	secret.MaskSteps(m, rows.Steps)
-	secret.MaskSteps(m, rows.Example)
+	appcluster.MaskSteps(m, rows.Steps)
+	appcluster.MaskSteps(m, rows.Example)
 	for _, needed := range rows.Needs {
-		secret.MaskSteps(m, needed)
+		appcluster.MaskSteps(m, needed)
 	}
 	if f.Node != "" || f.Step != "" {
 		if err := a.knownPart(ctx, o, f, rows); err != nil {
@@ -64,7 +64,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 			return w, err
 		}
 		// What an earlier attempt said last is no news of this one.
-		if said = secret.MaskLines(m, said); len(said) == 1 && said[0].Attempt == s.Attempt {
+		if said = appcluster.MaskLines(m, said); len(said) == 1 && said[0].Attempt == s.Attempt {
 			arrives = append(arrives, WaitGroup{Reason: WaitMachine, Count: 1, Text: s.Node + ": " + said[0].Text})
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/secret"
 )
 
 // amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
@@ -135,7 +134,7 @@ func (a *Service) checkSecretsAfter(ctx context.Context, d *amended) error {
 	if d.anyNode(app.NodeNew, app.NodeReplaced, app.NodeGone) {
 		provider = d.Provider
 	}
-	return a.secrets.CheckSecretsOf(ctx, d.Tenant, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: d.Template}}, secret.Draft{Definition: d.definition}, provider)
+	return a.clusters.CheckSecretsOf(ctx, d.Tenant, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone gives a list that is there, since one that is not would be written as null.

@@ -9,7 +9,6 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/policy"
-	"muster/app/secret"
 )
 
 // Conditions are what an approver wants otherwise: a smaller number of nodes, a shorter lease, or both. Zero leaves it.
@@ -222,7 +221,7 @@ func (a *Service) ready(ctx context.Context, r app.Request) (app.NewCluster, err
 		return app.NewCluster{}, cluster.ErrOr(err, changed)
 	}
 	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.clusters.DraftCluster(ctx, owner, k.Request, secret.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
+	n, err := a.clusters.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
 		app.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err

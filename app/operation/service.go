@@ -10,7 +10,6 @@ import (
 	"muster/app/identity"
 	"muster/app/policy"
 	"muster/app/resource"
-	"muster/app/secret"
 )
 
 // Store is what the service needs of the database.
@@ -65,7 +64,6 @@ type Service struct {
 
 	resources *resource.Service
 	catalogs  *catalog.Service
-	secrets   *secret.Service
 	people    *identity.Service
 	policies  *policy.Service
 	clusters  *cluster.Service
@@ -75,6 +73,6 @@ type Service struct {
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, resources *resource.Service, catalogs *catalog.Service, secrets *secret.Service, people *identity.Service, policies *policy.Service, clusters *cluster.Service) *Service {
-	return &Service{App: a, Store: store, resources: resources, catalogs: catalogs, secrets: secrets, people: people, policies: policies, clusters: clusters}
+func New(a *app.App, store Store, resources *resource.Service, catalogs *catalog.Service, people *identity.Service, policies *policy.Service, clusters *cluster.Service) *Service {
+	return &Service{App: a, Store: store, resources: resources, catalogs: catalogs, people: people, policies: policies, clusters: clusters}
 }

@@ -5,7 +5,6 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
-	"muster/app/secret"
 	"time"
 )
 
@@ -33,13 +32,12 @@ type Service struct {
 	Store Store
 
 	catalogs *catalog.Service
-	secrets  *secret.Service
 	clusters *cluster.Service
 
 	pools poolCatalog
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service, secrets *secret.Service, clusters *cluster.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs, secrets: secrets, clusters: clusters}
+func New(a *app.App, store Store, catalogs *catalog.Service, clusters *cluster.Service) *Service {
+	return &Service{App: a, Store: store, catalogs: catalogs, clusters: clusters}
 }

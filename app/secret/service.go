@@ -11,8 +11,6 @@ import (
 type Store interface {
 	// Of what others keep.
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
-	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
-	Definitions(ctx context.Context, tenant string, cluster string) ([]app.Definition, error)
 	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
@@ -25,8 +23,6 @@ type Service struct {
 	Store Store
 
 	catalogs *catalog.Service
-
-	masks masks
 }
 
 // New returns the service on top of its needs.
