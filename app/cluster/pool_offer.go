@@ -71,17 +71,3 @@ func (a *Service) createOffer(ctx context.Context, tenant string, d Draft, p app
 	}
 	return a.PoolOffer(ctx, tenant, app.PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)
 }
-
-// AssignFromPool tells the worker that a node's machine was a pool's, and by which key it was opened there.
-func (a *Service) AssignFromPool(ctx context.Context, as *app.Assignment) error {
-	if as.Node.TakenFrom == "" || as.Action != app.ActionCreate && as.Action != app.ActionConfirm {
-		return nil
-	}
-	as.FromPool = &app.FromPool{Pool: as.Node.Pool}
-	if as.Action != app.ActionConfirm {
-		return nil
-	}
-	secrets, err := a.Store.ClusterSecrets(ctx, as.Tenant, as.Node.TakenFrom)
-	as.FromPool.Key = secrets.PrivateKey
-	return err
-}

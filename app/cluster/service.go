@@ -15,7 +15,6 @@ type Store interface {
 	HomeStore
 	IdempotencyStore
 	LifeStore
-	OperationHookStore
 	RetentionStore
 	SharingStore
 

@@ -13,6 +13,7 @@ import (
 
 // Store is what the service needs of the database.
 type Store interface {
+	OperationHookStore
 	FactStore
 	QuestionStore
 	WaitingStore

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/operation"
 )
 
 var _ app.Coordinator = (*Service)(nil)
@@ -110,7 +109,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []app.Repo
 	for i, r := range reports {
 		facts := factsOf(&r) // which may fail the step
 		fs[i] = app.Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.NodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
-			Contract: r.Contract.Bounded(), Facts: facts, Changes: operation.ComparedBy(r)}
+			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}
@@ -219,7 +218,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 			return nil, err
 		}
 	}
-	if err := a.clusters.AssignFromPool(ctx, as); err != nil {
+	if err := a.assignFromPool(ctx, as); err != nil {
 		return nil, err
 	}
 	if as.Action != app.ActionCreate && as.Action != app.ActionDelete {
@@ -241,7 +240,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 			return nil, err
 		}
 	case as.Action == app.ActionHook:
-		if err := a.clusters.AssignHook(ctx, as, c); err != nil {
+		if err := a.assignHook(ctx, as, c); err != nil {
 			return nil, err
 		}
 	case !as.Action.OnMachine():
