@@ -146,6 +146,6 @@ func (a *Service) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error)
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.clusters.MaskOf(ctx, cluster, false)
+	m, err := a.Clusters.MaskOf(ctx, cluster, false)
 	return appcluster.MaskSteps(m, done), err
 }

@@ -5,6 +5,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/identity"
+	"time"
 )
 
 // Store is what the service needs of the database.
@@ -23,15 +24,20 @@ type Store interface {
 	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+
+	Clusters *cluster.Service
+}
+
 // Service serves chat workspaces and their channels.
 type Service struct {
-	*app.App
-	Store Store
-
-	clusters *cluster.Service
+	Config
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, clusters *cluster.Service) *Service {
-	return &Service{App: a, Store: store, clusters: clusters}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

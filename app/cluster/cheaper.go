@@ -27,7 +27,7 @@ func (a *Service) cheaper(ctx context.Context, tenant string, d Draft, l app.Lay
 		return nil
 	}
 	defer leave()
-	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err != nil {
 		return nil
 	}

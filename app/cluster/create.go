@@ -123,7 +123,7 @@ type Weighed struct {
 // weigh prepares a request and asks the policies.
 func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterRequest) (w Weighed, err error) {
 	w.Request = r
-	c, err := a.catalogs.CatalogOf(ctx, actor.Tenant)
+	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
 	}
@@ -150,7 +150,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 	if w.facts, err = a.facts(ctx, actor, r, w.Draft, w.Preview); err != nil {
 		return w, err
 	}
-	w.decision = policy.Decide(ctx, a.policies.Policies, policies, w.facts)
+	w.decision = policy.Decide(ctx, a.Policies.Policies, policies, w.facts)
 	if w.decision.Outcome != app.OutcomeRefuse && len(w.decision.Changes) > 0 {
 		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
 		lease := w.decision.Lease
@@ -167,7 +167,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
 func (a *Service) facts(ctx context.Context, actor app.Actor, r app.ClusterRequest, d Draft, p app.Preview) (app.Facts, error) {
-	zone, err := a.policies.TimeZone(ctx, actor.Tenant)
+	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	f := app.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,

@@ -27,7 +27,7 @@ func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*secre
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := a.catalogs.CatalogSoon(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogSoon(ctx, c.Tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -45,11 +45,11 @@ func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
-	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err != nil || c.Providers[provider] == nil {
 		return nil, nil, err
 	}
-	open, err := a.secrets.SecretsOf(ctx, tenant, *c.Providers[provider])
+	open, err := a.Secrets.SecretsOf(ctx, tenant, *c.Providers[provider])
 	if err != nil {
 		return nil, nil, err
 	}

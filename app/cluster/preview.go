@@ -44,7 +44,7 @@ func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterReque
 		return Draft{}, app.Preview{}, err
 	}
 	defer leave()
-	c, revision, err := a.catalogs.CatalogAt(ctx, tenant, 0)
+	c, revision, err := a.Catalogs.CatalogAt(ctx, tenant, 0)
 	if err != nil {
 		return Draft{}, app.Preview{}, err
 	}
@@ -75,17 +75,17 @@ func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterReque
 		return Draft{}, app.Preview{}, err
 	}
 	d.Definition = define(c, t, layout, app.MergeConfig(set.Config, r.Config))
-	left, err := a.resources.Common(ctx, tenant, d.Definition.Services, nil)
+	left, err := a.Resources.Common(ctx, tenant, d.Definition.Services, nil)
 	if err != nil {
 		return Draft{}, app.Preview{}, err
 	}
-	if err := a.resources.Pin(ctx, tenant, d.Definition.Services); err != nil {
+	if err := a.Resources.Pin(ctx, tenant, d.Definition.Services); err != nil {
 		return Draft{}, app.Preview{}, err
 	}
-	if err := a.catalogs.CheckHost(c, layout.Provider, d.Definition.Services, nil, d.Definition.Images, t, t.Hooks); err != nil {
+	if err := a.Catalogs.CheckHost(c, layout.Provider, d.Definition.Services, nil, d.Definition.Images, t, t.Hooks); err != nil {
 		return Draft{}, app.Preview{}, err
 	}
-	if err := a.catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
+	if err := a.Catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, app.Preview{}, err
 	}
 	d.Definition.Overrides = app.MergeConfig(nil, r.Config)

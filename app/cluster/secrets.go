@@ -30,7 +30,7 @@ func (a *Service) CheckSecretsOf(ctx context.Context, tenant string, r app.Clust
 			note("Service "+name, act.Fields)
 		}
 	}
-	c, err := a.catalogs.CatalogSoon(ctx, tenant) // the layout was just made by it
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant) // the layout was just made by it
 	if err != nil {
 		return err
 	}
@@ -38,5 +38,5 @@ func (a *Service) CheckSecretsOf(ctx context.Context, tenant string, r app.Clust
 	if spec := c.Providers[provider]; spec != nil {
 		note("Provider "+provider, spec.Settings)
 	}
-	return a.secrets.CheckSecrets(ctx, tenant, func(n string) string { return where[n] }, slices.Sorted(maps.Keys(where)))
+	return a.Secrets.CheckSecrets(ctx, tenant, func(n string) string { return where[n] }, slices.Sorted(maps.Keys(where)))
 }

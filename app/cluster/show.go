@@ -59,12 +59,12 @@ func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluste
 	}
 	v.Trouble = TroubleOf(v, d, open)
 	v.Actions = ActionsOf(v, open).Of(actor, v.Cluster)
-	catalog, err := a.catalogs.CatalogOf(ctx, actor.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return app.ClusterView{}, err
 	}
 	v.Parameters = d.PresentParameters(catalog.For(actor).Templates[c.Template])
-	v.MadeFrom, err = a.catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
+	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
 	return v, err
 }
 

@@ -23,7 +23,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 		return w, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("At most %d steps are explained at once.", mostWaits)}
 	}
 	f.Limit = cmp.Or(f.Limit, someWaits)
-	c, o, _, err := a.operations.FindOperation(ctx, actor, cluster, 0)
+	c, o, _, err := a.Operations.FindOperation(ctx, actor, cluster, 0)
 	w.Cluster = c.ID
 	if err != nil {
 		return w, err
@@ -38,7 +38,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 	if err != nil {
 		return w, err
 	}
-	m, err := a.clusters.MaskFor(ctx, actor, c)
+	m, err := a.Clusters.MaskFor(ctx, actor, c)
 	if err != nil {
 		return w, err
 	}
@@ -123,7 +123,7 @@ func (a *Service) waitFacts(ctx context.Context, tenant string, c app.Cluster, o
 		}
 		f.lines = queue.Lines
 	}
-	if f.overdue, err = a.operations.Overdue(ctx, c, o); err != nil {
+	if f.overdue, err = a.Operations.Overdue(ctx, c, o); err != nil {
 		return nil, err
 	}
 	if o.Status == app.OperationWaiting {
@@ -150,7 +150,7 @@ func (f *waitFacts) askOthers(ctx context.Context, a *Service, tenant string) {
 	defer cancel()
 	f.workers = a.workforce(ctx, tenant, f.account)
 	if a.Budgets != nil && f.account != "" {
-		if d, err := a.Budgets.BudgetWait(ctx, a.catalogs.AccountOf(ctx, tenant, f.account)); err == nil {
+		if d, err := a.Budgets.BudgetWait(ctx, a.Catalogs.AccountOf(ctx, tenant, f.account)); err == nil {
 			f.budget = d
 		}
 	}

@@ -223,7 +223,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 	}
 	if as.Action != app.ActionCreate && as.Action != app.ActionDelete {
 		as.SSHKey = oc.secrets.PrivateKey
-		if as.Guarded, err = a.catalogs.Guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
+		if as.Guarded, err = a.Catalogs.Guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
 			return nil, err
 		}
 	}
@@ -247,7 +247,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 		if service := oc.definition.Services[as.Service]; service != nil {
 			action := as.Action
 			if action == app.ActionCompare {
-				action = a.operations.Compared(service)
+				action = a.Operations.Compared(service)
 				as.Compared = action
 			}
 			as.Call = service.Actions[action]
@@ -267,7 +267,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 }
 
 func (a *Service) assignMachine(ctx context.Context, as *app.Assignment, c *app.ClaimedStep, oc *operationConfig) error {
-	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
 	}
@@ -289,8 +289,8 @@ func (a *Service) assignMachine(ctx context.Context, as *app.Assignment, c *app.
 		Tags: map[string]string{app.TagInstallation: installation, app.TagTenant: c.Tenant, app.TagCluster: c.Cluster.ID,
 			app.TagNode: c.Node.Name, app.TagIntent: c.Intent},
 	}
-	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.catalogs.OnHost(spec.Type) { // a confirm may have to create another
-		tenants, err := a.catalogs.Crowded(ctx)
+	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.Catalogs.OnHost(spec.Type) { // a confirm may have to create another
+		tenants, err := a.Catalogs.Crowded(ctx)
 		if err != nil {
 			return err
 		}

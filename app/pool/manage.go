@@ -73,7 +73,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r app.PoolReq
 		return app.PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
 	}
 	d := cluster.Draft{Definition: app.Definition{}}
-	if err := a.clusters.CheckSecretsOf(ctx, actor.Tenant, app.ClusterRequest{}, d, p.Provider); err != nil {
+	if err := a.Clusters.CheckSecretsOf(ctx, actor.Tenant, app.ClusterRequest{}, d, p.Provider); err != nil {
 		return app.PoolView{}, err
 	}
 	if _, err := a.Store.CreatePool(ctx, actor, p); err != nil {

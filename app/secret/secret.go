@@ -166,7 +166,7 @@ func (a *Service) KeepNeeded(ctx context.Context, tenant, name string) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := a.catalogs.CatalogOf(ctx, tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
 	}

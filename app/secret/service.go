@@ -17,15 +17,20 @@ type Store interface {
 	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+
+	Catalogs *catalog.Service
+}
+
 // Service keeps values that are written and never shown, and hides them in what is shown.
 type Service struct {
-	*app.App
-	Store Store
-
-	catalogs *catalog.Service
+	Config
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }
