@@ -30,7 +30,7 @@ const (
 var oversized = map[string]int{
 	"files of app":              164,
 	"files of app/apptest":      66,
-	"lines of app":              15252,
+	"lines of app":              15244,
 	"lines of app/apptest":      12561,
 	"lines of app/file/catalog": 7231,
 	"lines of function Portal.apiHouseRoutes in portal":       123,
@@ -109,7 +109,7 @@ var oversized = map[string]int{
 const usualToday = 41
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1518
+const longLines = 1519
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {
