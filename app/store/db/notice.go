@@ -27,7 +27,7 @@ func (t *Tx) Notice(n app.Notice) error {
 	}
 	return t.Exec(`INSERT INTO notices (at, tenant, kind, cluster, request, users, in_groups, title, body, path, action, action_name)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		Micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, JSON(n.Users), JSON(n.Groups), n.Title, n.Text, n.Path, n.Action, n.ActionName)
+		Micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, JSON(n.Users), JSON(n.Groups), n.Title, n.Text, n.About.String(), n.Act.String(), n.ActionName)
 }
 
 // Notify implements app.NoticeStore.
@@ -43,16 +43,17 @@ type NoticeRow struct {
 	app.Notice
 	at            int64
 	users, groups []byte
+	about, act    string
 }
 
 // Dest gives where to scan NoticeColumns to.
 func (r *NoticeRow) Dest() []any {
-	return []any{&r.ID, &r.at, &r.Tenant, &r.Kind, &r.Cluster, &r.Request, &r.users, &r.groups, &r.Title, &r.Text, &r.Path, &r.Action, &r.ActionName}
+	return []any{&r.ID, &r.at, &r.Tenant, &r.Kind, &r.Cluster, &r.Request, &r.users, &r.groups, &r.Title, &r.Text, &r.about, &r.act, &r.ActionName}
 }
 
 // Value gives the notice that was scanned.
 func (r *NoticeRow) Value() (app.Notice, error) {
-	r.At = FromMicros(r.at)
+	r.At, r.About, r.Act = FromMicros(r.at), app.ParseSubject(r.about), app.ParseSubject(r.act)
 	if err := errors.Join(json.Unmarshal(r.users, &r.Users), json.Unmarshal(r.groups, &r.Groups)); err != nil {
 		return r.Notice, fmt.Errorf("store: notice %d: %w", r.ID, err)
 	}

@@ -169,7 +169,7 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 			}
 		}
 		if pool == 0 { // those of pools are told of by their pool
-			if err := t.Notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+			if err := t.Notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, About: app.ClusterSubject(cluster),
 				Title: name + " lost machines.", Text: message}); err != nil {
 				return err
 			}
