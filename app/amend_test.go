@@ -396,6 +396,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		f.refused(c.m, c.field, c.words)
 	}
 	f.catalog.Templates = map[string]*app.Template{}
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
 	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
 	f.refused(app.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
 	f.carried(app.Amendment{Kind: app.OperationRestart})
