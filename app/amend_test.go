@@ -498,7 +498,7 @@ func TestNamesThatWereNotWritten(t *testing.T) {
 func TestAmendedLostMachine(t *testing.T) {
 	f := newFarm(t)
 	v := f.shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
-	if err := f.store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again."); err != nil {
+	if err := f.store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again.", f.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")

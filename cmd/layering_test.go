@@ -418,7 +418,10 @@ func TestPureRooms(t *testing.T) {
 
 // Rooms below app that go by a clock of their own.
 var clocks = []struct{ who, why string }{
-	{"app/store", "it waits for databases, and keeps sessions, by the host's clock"},
+	{"app/store/db", "it waits for databases, and locks and keys are held by the host's clock"},
+	{"app/store/blob", "contents that nothing names are as old as their host says"},
+	{"app/store/identity", "sessions end by the host's clock"},
+	{"app/store/fleet", "levels are read as they are at that moment"},
 	{"app/apptest", "it waits for databases to start"},
 	{"app/program", "it waits for programs of the host"},
 }

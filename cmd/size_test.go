@@ -31,7 +31,7 @@ var oversized = map[string]int{
 	"files of app":              165,
 	"files of app/apptest":      66,
 	"lines of app":              15389,
-	"lines of app/apptest":      12560,
+	"lines of app/apptest":      12566,
 	"lines of app/file/catalog": 7231,
 	"lines of function Portal.apiHouseRoutes in portal":       123,
 	"lines of function Portal.routes in portal":               361,

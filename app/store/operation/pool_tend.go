@@ -146,7 +146,7 @@ func poolFailed(t *db.Tx, at time.Time, pool int64, message string) error {
 }
 
 // poolMachineLost takes a machine that is gone out of its pool, where the cluster is one's.
-func poolMachineLost(t *db.Tx, cluster, message string) error {
+func poolMachineLost(t *db.Tx, cluster, message string, now time.Time) error {
 	var pool int64
 	err := t.Row(`UPDATE pool_machines SET state = 'failed', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('ready', 'promised') RETURNING pool`, cluster).Scan(&pool)
 	if db.IsNoRows(err) {
@@ -158,11 +158,11 @@ func poolMachineLost(t *db.Tx, cluster, message string) error {
 	if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, cluster); err != nil {
 		return err
 	}
-	return wakePool(t, time.Now(), pool)
+	return wakePool(t, now, pool)
 }
 
 // PoolMachineFound puts one back that was lost and runs again, before anything was done about it.
-func PoolMachineFound(t *db.Tx, cluster string) error {
+func PoolMachineFound(t *db.Tx, cluster string, now time.Time) error {
 	var pool int64
 	err := t.Row(`UPDATE pool_machines SET state = 'ready' WHERE cluster = ? AND state = 'failed' AND ready_at > 0 RETURNING pool`, cluster).Scan(&pool)
 	if db.IsNoRows(err) {
@@ -171,5 +171,5 @@ func PoolMachineFound(t *db.Tx, cluster string) error {
 	if err != nil {
 		return db.Wrapped(err)
 	}
-	return wakePool(t, time.Now(), pool)
+	return wakePool(t, now, pool)
 }
