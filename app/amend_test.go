@@ -396,6 +396,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		f.refused(c.m, c.field, c.words)
 	}
 	f.catalog.Templates = map[string]*app.Template{}
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
 	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
 	f.refused(app.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
 	f.carried(app.Amendment{Kind: app.OperationRestart})
@@ -497,7 +498,7 @@ func TestNamesThatWereNotWritten(t *testing.T) {
 func TestAmendedLostMachine(t *testing.T) {
 	f := newFarm(t)
 	v := f.shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
-	if err := f.store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again."); err != nil {
+	if err := f.store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again.", f.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")

@@ -65,7 +65,7 @@ type BuildNews struct {
 	Cluster string        `json:"cluster,omitempty"`
 	Nodes   []BuildNode   `json:"nodes,omitempty"`  // of a ready one
 	Status  *CommitStatus `json:"status,omitempty"` // what its commit is to show
-	Path    string        `json:"path"`             // where the build is to be looked at with its token, from the portal's root
+	HookID  string        `json:"-"`                // the hook's, below which the build is looked at with its token
 }
 
 // Told tells whether builds are called back about a state.
@@ -76,7 +76,7 @@ func (s BuildState) Told() bool {
 // News is what is told of a build as it stands.
 func (b Build) News(now time.Time, nodes []BuildNode) BuildNews {
 	return BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
-		Nodes: nodes, Path: BuildHook{ID: b.HookID}.Path() + b.Path()}
+		Nodes: nodes, HookID: b.HookID}
 }
 
 // Line says in one line what became of it.

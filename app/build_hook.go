@@ -30,9 +30,6 @@ type BuildHook struct {
 	DeletedAt time.Time `json:"-"`
 }
 
-// Path is where deliveries go to, from the portal's root.
-func (h BuildHook) Path() string { return "/hooks/" + h.ID }
-
 // BuildHookChange is a checked change, as the store takes it. What is nil or empty stays.
 type BuildHookChange struct {
 	Name, System string

@@ -69,9 +69,6 @@ type Build struct {
 // Object is how a build stands in the audit.
 func (b Build) Object() string { return "build " + strconv.FormatInt(b.ID, 10) }
 
-// Path is where it is below its hook's address.
-func (b Build) Path() string { return "/builds/" + strconv.FormatInt(b.ID, 10) }
-
 // BuildNode is a machine of a build's cluster.
 type BuildNode struct {
 	Name     string   `json:"name"`

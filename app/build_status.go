@@ -22,7 +22,6 @@ type CommitStatus struct {
 	State      CommitState `json:"state"`
 	Words      string      `json:"words"`
 	Link       string      `json:"link,omitempty"` // of the cluster's own, the first
-	Path       string      `json:"path,omitempty"` // of the cluster's page, from the portal's root
 }
 
 // Only what can be no other path of the API; the rest of the address is the hook's.
@@ -55,9 +54,6 @@ func (b Build) CommitStatus(h BuildHook, words string) *CommitStatus {
 		s.State, s.Words = CommitCancelled, "The build ended before its cluster was ready."
 	default:
 		return nil
-	}
-	if b.Cluster != "" {
-		s.Path = "/clusters/" + b.Cluster
 	}
 	return s
 }

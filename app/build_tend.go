@@ -61,12 +61,12 @@ type BuildStore interface {
 }
 
 func (b Build) FailedNotice(now time.Time) Notice {
-	path := "/clusters" // builds have no page of their own
+	about := Subject{Kind: SubjectClusters} // builds have no page of their own
 	if b.Cluster != "" {
-		path += "/" + b.Cluster
+		about = ClusterSubject(b.Cluster)
 	}
 	return Notice{At: now, Tenant: b.Tenant, Kind: NoticeCluster, Cluster: b.Cluster, Users: []string{b.Owner},
-		Title: fmt.Sprintf("Build %s got no cluster", FirstOf(b.Event.Build, b.Key)), Text: b.Words, Path: path}
+		Title: fmt.Sprintf("Build %s got no cluster", FirstOf(b.Event.Build, b.Key)), Text: b.Words, About: about}
 }
 
 // Over ends a build that has no cluster.

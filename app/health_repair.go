@@ -107,6 +107,6 @@ func (d RepairDue) Choose() RepairChoice {
 
 // Tell is a notice about a repair that is not made, or went wrong.
 func (d RepairDue) Tell(at time.Time, title, text string) *Notice {
-	return &Notice{At: at, Tenant: d.Cluster.Tenant, Kind: NoticeHealth, Cluster: d.Cluster.ID, Users: []string{d.Cluster.Owner}, Path: "/clusters/" + d.Cluster.ID,
+	return &Notice{At: at, Tenant: d.Cluster.Tenant, Kind: NoticeHealth, Cluster: d.Cluster.ID, Users: []string{d.Cluster.Owner}, About: ClusterSubject(d.Cluster.ID),
 		Title: title, Text: text}
 }

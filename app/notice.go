@@ -48,11 +48,11 @@ type Notice struct {
 	// Title is one short sentence; Text says the rest, in plain text. Nothing in either is secret.
 	Title string `json:"title"`
 	Text  string `json:"text,omitempty"`
-	// Path leads to the page about it, from the portal's root, such as /clusters/web-1; Action to the page with the one
-	// thing that is most likely wanted now, named by ActionName, such as "Extend".
-	Path       string `json:"path,omitempty"`
-	Action     string `json:"action,omitempty"`
-	ActionName string `json:"action_name,omitempty"`
+	// About is what it is about; Act is where the one thing is done that is most likely wanted now, named by ActionName, such as
+	// "Extend". Faces make addresses of both.
+	About      Subject `json:"-"`
+	Act        Subject `json:"-"`
+	ActionName string  `json:"-"`
 }
 
 // NoticeStore keeps notices until they are delivered.

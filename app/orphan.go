@@ -212,7 +212,7 @@ type OrphanStore interface {
 	// ComparedClusters returns those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
 	ComparedClusters(ctx context.Context, clusters []string) ([]ComparedCluster, error)
 	// MarkFound undoes MarkLost, where nothing was done to the cluster since.
-	MarkFound(ctx context.Context, tenant, cluster string) error
+	MarkFound(ctx context.Context, tenant, cluster string, now time.Time) error
 	// MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
 	// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is told so.
 	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error)

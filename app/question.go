@@ -141,8 +141,8 @@ type Question struct {
 	Same int `json:"same,omitempty"`
 }
 
-// Path leads to where it is answered, from the portal's root.
-func (q Question) Path() string { return "/clusters/" + q.Cluster + "#questions" }
+// Subject is where it is answered: beside the other questions of its cluster.
+func (q Question) Subject() Subject { return Subject{Kind: SubjectQuestions, ID: q.Cluster} }
 
 // Title is what it is about, in a few words.
 func (q Question) Title() string {

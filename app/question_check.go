@@ -146,7 +146,7 @@ func (p Person) Expand(c MacroCluster, node *Node) Person {
 // notice asks those who may answer.
 func (q Question) notice(at time.Time, title string) Notice {
 	n := Notice{At: at, Tenant: q.Tenant, Kind: NoticeQuestion, Cluster: q.Cluster, Title: CutText(oneLine(title), 200),
-		Path: "/clusters/" + q.Cluster, Action: q.Path(), ActionName: "Answer", Groups: q.Person.Groups()}
+		About: ClusterSubject(q.Cluster), Act: q.Subject(), ActionName: "Answer", Groups: q.Person.Groups()}
 	if q.Person.Owners() && !q.forbids(q.Owner) {
 		n.Users = []string{q.Owner}
 	}
@@ -171,7 +171,7 @@ func (q Question) TellReminder(now time.Time) Notice {
 // TellOverdue is what is told when nobody has answered in time.
 func (q Question) TellOverdue(now time.Time) Notice {
 	n := q.notice(now, "Nobody has answered in time: "+q.Title()+": "+q.Person.Ask)
-	n.Action, n.ActionName = "", ""
+	n.Act, n.ActionName = Subject{}, ""
 	n.Text = "The step has failed. Resume the operation to ask again."
 	if q.Person.GoesOn() {
 		n.Text = "The step went on without an answer."

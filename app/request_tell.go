@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// path is where a request is shown in the portal.
-func (r Request) path() string { return "/requests/" + strconv.FormatInt(r.ID, 10) }
-
 // Title says what is asked for: `web: 3 nodes of template shop`.
 func (r Request) Title() string {
 	if a := r.Terms.Amended; a != nil {
@@ -40,7 +37,7 @@ func (t Terms) price() string {
 }
 
 func (r Request) notice(kind NoticeKind, at time.Time, title, text string) Notice {
-	return Notice{At: at, Tenant: r.Tenant, Kind: kind, Cluster: r.Cluster, Request: r.ID, Title: title, Text: text, Path: r.path()}
+	return Notice{At: at, Tenant: r.Tenant, Kind: kind, Cluster: r.Cluster, Request: r.ID, Title: title, Text: text, About: RequestSubject(r.ID)}
 }
 
 // toRequester is told to who asked. Somebody of another tenant is told under the name that stands in records.
@@ -65,7 +62,7 @@ func (r Request) groups() (all []string) {
 // toApprovers asks them to decide.
 func (r Request) toApprovers(at time.Time, title string, groups []string) Notice {
 	n := r.notice(NoticeApproval, at, title, fmt.Sprintf("%s asks for %s (%s). It waits for %s.", r.Requester, r.Title(), r.Terms.price(), r.Approvers()))
-	n.Groups, n.Action, n.ActionName = groups, r.path(), "Decide"
+	n.Groups, n.Act, n.ActionName = groups, RequestSubject(r.ID), "Decide"
 	return n
 }
 
@@ -86,7 +83,7 @@ func (r Request) tellReview(m RequestMove) []Notice {
 	case m.Act == RequestOffer:
 		n := r.toRequester(m.Now, "An offer for your request: "+r.Title(),
 			fmt.Sprintf("%s would approve %s, lease %s (%s): %s", who, Count(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
-		n.Action, n.ActionName = r.path(), "Confirm"
+		n.Act, n.ActionName = RequestSubject(r.ID), "Confirm"
 		return []Notice{n}
 	case len(r.want()) == 0:
 		return []Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved it, and it runs now. %s", who, m.Reason)))}

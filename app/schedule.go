@@ -233,7 +233,7 @@ func (d ScheduleDue) Missed(kind OperationKind, at, now time.Time, why string) N
 	c := d.Cluster
 	verb := map[OperationKind]string{OperationSleep: "go to sleep", OperationWake: "wake"}[kind]
 	return Notice{At: now, Tenant: c.Tenant, Kind: NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s by its schedule.", c.Name, verb),
-		Text: fmt.Sprintf("It was to at %s. %s The next time is %s.", Moment(at), why, nextWords(d.Schedule, now)), Path: "/clusters/" + c.ID}
+		Text: fmt.Sprintf("It was to at %s. %s The next time is %s.", Moment(at), why, nextWords(d.Schedule, now)), About: ClusterSubject(c.ID)}
 }
 
 func nextWords(s Schedule, now time.Time) string {

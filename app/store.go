@@ -150,7 +150,7 @@ type ClusterStore interface {
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]Cluster, error)
 	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound. One that is asleep stays
 	// so, and its owner is told each time.
-	MarkLost(ctx context.Context, tenant, cluster, message string) error
+	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 }
 
 // ClaimedStep is a step that was just claimed, with the rows that belong to it.

@@ -244,7 +244,7 @@ func (r *ruin) notice() {
 		r.Fatal(err)
 	}
 	if list[0].Status == app.ClusterActive {
-		if err := r.store.MarkLost(r.Context(), app.DefaultTenant, id, operation.LostWords(lost)); err != nil {
+		if err := r.store.MarkLost(r.Context(), app.DefaultTenant, id, operation.LostWords(lost), r.clock.Now()); err != nil {
 			r.Fatal(err)
 		}
 	}

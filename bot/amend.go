@@ -109,7 +109,7 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	if len(a.Lines) > mostListed {
 		a.Lines = append(a.Lines[:mostListed:mostListed], fmt.Sprintf("And %d more.", len(a.Lines)-mostListed))
 	}

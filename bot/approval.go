@@ -158,7 +158,7 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
-	url := b.at("/requests/" + strconv.FormatInt(q.ID, 10))
+	url := b.Page(app.RequestSubject(q.ID))
 	beside := func(line string) Answer {
 		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"Open the request", url}}, Beside: true}
 	}
@@ -232,7 +232,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 		}
 		return Submitted{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
 	if q.Status == app.RequestWaiting {
 		for _, n := range q.Needs {
 			a.Lines = append(a.Lines, needLine(n))
@@ -270,16 +270,16 @@ type reviewSource struct {
 	muster     Reviews
 	poster     ReviewPoster
 	kind, team string
-	url        func(path string) string
+	page       func(app.Subject) string // its address
 	voice      voice
 	warn       func(text string, args ...any)
 	shown      map[int64]chat.ChatReview // what the chat has been given, also where it could not be noted
 	pauses     pauses
 }
 
-// NewReviewSource makes the source of a workspace, in which the bot speaks. URL gives an address of the portal; warn is told what goes wrong.
-func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, url func(path string) string, warn func(text string, args ...any)) Source {
-	return &reviewSource{muster: m, poster: p, kind: kind, team: team, url: url, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
+// NewReviewSource makes the source of a workspace, in which the bot speaks. Warn is told what goes wrong.
+func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, warn func(text string, args ...any)) Source {
+	return &reviewSource{muster: m, poster: p, kind: kind, team: team, page: b.Page, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
 }
 
 // Next implements Source: what has ended goes before what waits, and the one shown longest ago first.
@@ -332,7 +332,7 @@ func (s *reviewSource) show(ctx context.Context, c chat.ChatReview) error {
 	name := strconv.FormatInt(c.ID, 10)
 	q, err := s.muster.ChatRequest(ctx, c)
 	if err == nil {
-		a := s.voice.approvalCard(q, s.url("/requests/"+strconv.FormatInt(q.ID, 10)))
+		a := s.voice.approvalCard(q, s.page(app.RequestSubject(q.ID)))
 		c.Status, c.Round, c.Reviews, c.DueAt = q.Status, q.Round, len(q.Reviews), q.DueAt
 		if c.Message == "" {
 			c.Message, err = s.poster.Show(ctx, c.Channel, a)

@@ -59,7 +59,7 @@ type Board struct {
 	Tenant string // whose workspace it is; "" is the bot's own
 	Cards  Cards
 	Poster Poster
-	URL    func(path string) string
+	Page   func(app.Subject) string // its address
 	Log    *slog.Logger
 	Now    func() time.Time
 	// Bot has people told directly, and their homes kept fresh, where Cards and Poster can; nil for neither.

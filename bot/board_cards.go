@@ -142,7 +142,7 @@ func (s *cardSource) edit(ctx context.Context, c chat.ChatCard) error {
 	}
 	o := p.Operation
 	c.Status, c.Done, c.Total, c.HeldUntil = o.Status, o.Done, o.Total, o.HeldUntil
-	card := b.voice().card(p, b.URL("/clusters/"+c.Cluster), b.Now())
+	card := b.voice().card(p, b.Page(app.ClusterSubject(c.Cluster)), b.Now())
 	if c.Message == "" {
 		c.Channel, c.Message, err = b.Poster.Post(ctx, c.Channel, c.Person, card)
 	} else {

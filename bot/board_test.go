@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/portal/address"
 )
 
 // wall keeps cards in memory, and is the chat that shows them.
@@ -109,7 +110,7 @@ func (w *wall) take(message string, c Card) error {
 }
 
 func (w *wall) board(t *testing.T) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: w, Poster: w, URL: func(p string) string { return "https://m.test" + p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
+	return NewBoard(Board{Kind: "slack", Cards: w, Poster: w, Page: func(s app.Subject) string { return "https://m.test" + address.Of(s) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 
 func (w *wall) set(f func(o *app.Operation)) {

@@ -19,7 +19,7 @@ import (
 // Muster is what the bot asks for. Every method may be called from several goroutines.
 type Muster interface {
 	// LinkStart gives the path of a one-time link that ties somebody of a chat to an account.
-	LinkStart(ctx context.Context, kind, external, label string) (path string, err error)
+	LinkStart(ctx context.Context, kind, external, label string) (app.Subject, error)
 	// ActorOfIdentity gives who somebody of a chat is; EUnauthorized, reason "not_linked", where nobody.
 	ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error)
 
@@ -62,14 +62,15 @@ type Bot struct {
 	muster Muster
 	tenant string
 	url    func() string
+	pages  func(app.Subject) string
 	log    *slog.Logger
 	now    func() time.Time
 }
 
-// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end; currency is that of
-// all prices, such as EUR or $, or "".
-func New(m Muster, tenant string, url func() string, currency string, log *slog.Logger) *Bot {
-	return &Bot{voice: voice{currency: currency}, muster: m, tenant: tenant, url: url, log: log, now: time.Now}
+// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end, and pages where below it
+// a subject has its page; currency is that of all prices, such as EUR or $, or "".
+func New(m Muster, tenant string, url func() string, pages func(app.Subject) string, currency string, log *slog.Logger) *Bot {
+	return &Bot{voice: voice{currency: currency}, muster: m, tenant: tenant, url: url, pages: pages, log: log, now: time.Now}
 }
 
 // Person is somebody of a chat, who the chat has proved to us.
@@ -206,7 +207,7 @@ func (b *Bot) sorry(p Person, err error) Answer {
 		a.Title, hint = "Who are you?", "Type “"+p.Command+" link”, open the link, and confirm it there."
 	case e.Reason == "step_up":
 		hint = "That takes a fresh proof of who you are, which only the portal can ask for."
-		a.Links = append(a.Links, Link{Name: "Open the portal", URL: b.at("/requests")})
+		a.Links = append(a.Links, Link{Name: "Open the portal", URL: b.Page(app.Subject{Kind: app.SubjectRequests})})
 	}
 	if hint != "" {
 		a.Lines = append(a.Lines, hint)
@@ -214,4 +215,10 @@ func (b *Bot) sorry(p Person, err error) Answer {
 	return a
 }
 
-func (b *Bot) at(path string) string { return strings.TrimRight(b.url(), "/") + path }
+// Page gives the address of the page of a subject; "" where there is none.
+func (b *Bot) Page(s app.Subject) string {
+	if path := b.pages(s); path != "" {
+		return strings.TrimRight(b.url(), "/") + path
+	}
+	return ""
+}

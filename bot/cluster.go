@@ -22,7 +22,7 @@ func (b *Bot) catalog(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Templates", Links: []Link{{"New cluster", b.at("/clusters/new")}}}
+	a := Answer{Title: "Templates", Links: []Link{{"New cluster", b.Page(app.Subject{Kind: app.SubjectNewCluster})}}}
 	names := slices.Sorted(maps.Keys(c.Templates))
 	for i, name := range names {
 		if i == mostListed {
@@ -43,7 +43,7 @@ func (b *Bot) clusterList(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Clusters", Links: []Link{{"All clusters", b.at("/clusters")}}}
+	a := Answer{Title: "Clusters", Links: []Link{{"All clusters", b.Page(app.Subject{Kind: app.SubjectClusters})}}}
 	for i, c := range list {
 		if i == mostListed {
 			a.Lines = append(a.Lines, "There are more in the portal.")
@@ -70,7 +70,7 @@ func (b *Bot) clusterShow(ctx context.Context, r request) (Answer, error) {
 
 // shown is a cluster as a whole.
 func (b *Bot) shown(v app.ClusterView, title string) Answer {
-	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	a := Answer{Title: title, Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	facts := []string{several(v.Size, "node"), "of " + v.Owner, "from " + v.Template}
 	if p := b.perHour(v.CostPerHour); p != "" {
 		facts = append(facts, p)
@@ -194,7 +194,7 @@ func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
 		m, err := b.createModal(ctx, r, f, note{Channel: r.person.Channel, Template: template})
 		return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Type the command again, or create the cluster in one line: " +
 			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Buttons: []Button{deed{Do: doCreate, Template: template, Beside: true}.button("Open form", false)},
-			Links: []Link{{"New cluster in the portal", b.at("/clusters/new")}}, Modal: &m}, err
+			Links: []Link{{"New cluster in the portal", b.Page(app.Subject{Kind: app.SubjectNewCluster})}}, Modal: &m}, err
 	}
 	if len(r.words) == 0 {
 		return form(Form{}, "")
@@ -234,7 +234,7 @@ func (b *Bot) created(answer app.Answer) Answer {
 
 // begun tells of an operation that was begun, 0 for the newest.
 func (b *Bot) begun(v app.ClusterView, operation int64) Answer {
-	a := Answer{Title: v.Name, Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	a := Answer{Title: v.Name, Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	for _, o := range v.Operations {
 		if operation != 0 && o.ID != operation {
 			continue
@@ -266,7 +266,7 @@ func (b *Bot) clusterWhy(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Why " + v.Name + " is not further", Lines: []string{w.Text}, Links: []Link{{"Open", b.at("/clusters/" + v.ID + "/waiting")}}}
+	a := Answer{Title: "Why " + v.Name + " is not further", Lines: []string{w.Text}, Links: []Link{{"Open", b.Page(app.Subject{Kind: app.SubjectWaiting, ID: v.ID})}}}
 	for _, g := range w.Groups {
 		a.Lines = append(a.Lines, several(g.Count, "step")+": "+g.Text)
 	}

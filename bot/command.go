@@ -125,7 +125,7 @@ func (r request) helpLine(c command) string {
 
 // help lists all commands by what they are for, or shows one.
 func (b *Bot) help(_ context.Context, r request) (Answer, error) {
-	portal := []Link{{"Open the portal", b.at("/")}}
+	portal := []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}
 	if len(r.words) > 0 {
 		c, err := find(r.person, strings.ToLower(r.words[0]))
 		if err != nil {
@@ -154,11 +154,11 @@ func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 }
 
 func (b *Bot) link(ctx context.Context, r request) (Answer, error) {
-	path, err := b.muster.LinkStart(ctx, r.person.Kind, r.person.External, r.person.Label)
+	at, err := b.muster.LinkStart(ctx, r.person.Kind, r.person.External, r.person.Label)
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Title: "Link yourself to your account", Lines: []string{
 		fmt.Sprintf("Open this within %d minutes, sign in, and confirm. It works once, and is for you alone: whoever confirms it will be acted for by you.", int(identity.LinkLife.Minutes()))},
-		Links: []Link{{"Link my account", b.at(path)}}}, nil
+		Links: []Link{{"Link my account", b.Page(at)}}}, nil
 }

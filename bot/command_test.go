@@ -12,6 +12,7 @@ import (
 	"muster/app/chat"
 	"muster/app/execution"
 	"muster/app/operation"
+	"muster/portal/address"
 )
 
 // stub is a Muster of a few clusters that notes what it is asked. What a test does not set panics when it is asked for.
@@ -60,8 +61,8 @@ func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, erro
 	return s.actor, nil
 }
 
-func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (string, error) {
-	return "/link?token=" + kind + "-" + external, nil
+func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (app.Subject, error) {
+	return app.Subject{Kind: app.SubjectIdentityLink, Query: "token=" + kind + "-" + external}, nil
 }
 
 func view(name string) app.ClusterView {
@@ -131,7 +132,7 @@ var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 func talk(t *testing.T) (checkedBot, *stub) {
 	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
 		outlook: operation.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
-	return checkedBot{New(s, "default", func() string { return "https://m.test" }, "", slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
+	return checkedBot{New(s, "default", func() string { return "https://m.test" }, address.Of, "", slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
 }
 
 func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
@@ -230,7 +231,7 @@ func TestMoneyAndTimesAreTheReaders(t *testing.T) {
 		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
 		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
 	} {
-		b := checkedBot{New(s, "default", func() string { return "https://m.test" }, c.currency, slog.New(slog.DiscardHandler))}
+		b := checkedBot{New(s, "default", func() string { return "https://m.test" }, address.Of, c.currency, slog.New(slog.DiscardHandler))}
 		p := ada
 		p.Zone = c.zone
 		if got := b.Say(t.Context(), p, "extend shop").text(); !strings.Contains(got, c.until) {

@@ -43,7 +43,7 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{several(more, "parameter") + " more can be set in the portal."}})
 	}
 	last := Part{Title: "What would be made", Buttons: []Button{{Name: "Work it out", Value: "preview", Quiet: true, Fill: true}},
-		Links: []Link{{"All choices", b.at("/clusters/new?template=" + urlWord(c.template.Name))}}}
+		Links: []Link{{"All choices", b.Page(app.Subject{Kind: app.SubjectNewCluster, Query: "template=" + urlWord(c.template.Name)})}}}
 	c.note.Hash = ""
 	if p == nil {
 		last.Lines = []string{"That can be said once the fields are filled in."}

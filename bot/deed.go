@@ -184,7 +184,7 @@ func (b *Bot) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"Open", b.at("/clusters/" + d.Cluster)}}}
+	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"Open", b.Page(app.ClusterSubject(d.Cluster))}}}
 	if len(p.GivesBack) > 0 {
 		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" will be deleted, with all data: "+app.NodesInWords(p.GivesBack)+".")
 	}
@@ -216,7 +216,7 @@ func (b *Bot) clusterDeleteAsk(ctx context.Context, r request) (Answer, error) {
 	}
 	return Answer{Title: "Delete " + v.Name + "?",
 		Lines:   []string{lost(v.Cluster)},
-		Links:   []Link{{"Open", b.at("/clusters/" + v.ID)}},
+		Links:   []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}},
 		Buttons: []Button{deleteButton(v.Cluster, false)}}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/cluster"
+	"muster/portal/address"
 )
 
 // hall is a chat with threads, direct messages and homes, and what app keeps of those.
@@ -149,7 +150,7 @@ func (h *hall) Publish(_ context.Context, person string, v Home) error {
 }
 
 func (h *hall) board(t *testing.T, b *Bot) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: h, Poster: h, Bot: b, URL: func(p string) string { return "https://m.test" + p }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
+	return NewBoard(Board{Kind: "slack", Cards: h, Poster: h, Bot: b, Page: func(s app.Subject) string { return "https://m.test" + address.Of(s) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 
 func TestDetailsStandBeneathTheCard(t *testing.T) {
@@ -234,7 +235,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 func TestLeaseWarning(t *testing.T) {
 	b, s := talk(t)
 	s.outlook.Offer = app.LeaseOffer{By: 2 * time.Hour, Step: 6 * time.Hour, Latest: s.outlook.Until.Add(6 * time.Hour)}
-	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop ends in 1 h.", Text: "All is lost then.", Path: "/clusters/shop-7", Action: "/x", ActionName: "Extend"}
+	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop ends in 1 h.", Text: "All is lost then.", About: app.ClusterSubject("shop-7"), Act: app.ParseSubject("/x"), ActionName: "Extend"}
 	a := b.told(t.Context(), request{person: ada, actor: s.actor}, n)
 	var names []string
 	for _, x := range a.Buttons {
@@ -256,7 +257,7 @@ func TestLeaseWarning(t *testing.T) {
 	if a = b.told(t.Context(), request{person: ada, actor: s.actor}, n); len(a.Buttons) != 0 || a.Lines[0] != n.Text {
 		t.Errorf("without a way to extend it: %+v", a)
 	}
-	decide := b.told(t.Context(), request{person: ada, actor: s.actor}, app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Action: "/requests/12", ActionName: "Decide", Path: "/requests/12"})
+	decide := b.told(t.Context(), request{person: ada, actor: s.actor}, app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Act: app.RequestSubject(12), ActionName: "Decide", About: app.RequestSubject(12)})
 	if len(decide.Buttons) != 1 || decide.Buttons[0].Name != "Approve request" || !strings.Contains(decide.text(), "bob asks to create: big") {
 		t.Errorf("to decide: %+v", decide)
 	}

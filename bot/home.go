@@ -65,14 +65,14 @@ func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
 	h, err := b.homeOf(ctx, request{person: p, actor: actor})
 	if err != nil {
 		a := b.sorry(p, err)
-		h = Home{Parts: []Part{{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.at("/")}}}}}
+		h = Home{Parts: []Part{{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}}}
 	}
 	return h, actor
 }
 
 func (b *Bot) homeOfStranger(p Person, err error) Home {
 	a := b.sorry(p, err)
-	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.at("/")}}}
+	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if app.AsError(err).Reason == "not_linked" {
 		part.Lines = []string{"Muster makes clusters of machines, and gives them back. Link yourself to your account, and yours are shown here."}
 		part.Buttons = []Button{deed{Do: doLink, Beside: true}.button("Link my account", false)}
@@ -81,7 +81,7 @@ func (b *Bot) homeOfStranger(p Person, err error) Home {
 }
 
 func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
-	start := Part{Title: "Muster", Lines: []string{"You are " + r.actor.Name() + " of " + r.actor.Tenant + "."}, Links: []Link{{"Open the portal", b.at("/")}}}
+	start := Part{Title: "Muster", Lines: []string{"You are " + r.actor.Name() + " of " + r.actor.Tenant + "."}, Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if r.actor.May("Ask") {
 		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster …", false)}
 	}
@@ -91,7 +91,7 @@ func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
 		return h, err
 	}
 	for i, q := range asked[:min(len(asked), homeRequests)] {
-		p := Part{Lines: b.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", b.at(q.Path())}}}
+		p := Part{Lines: b.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", b.Page(q.Subject())}}}
 		if i == 0 {
 			p.Title = "You are asked"
 		}
@@ -134,7 +134,7 @@ func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err er
 			if q.Status.Open() {
 				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
 			}
-			p.Links = []Link{{"Open", b.at(fmt.Sprintf("/requests/%d", q.ID))}}
+			p.Links = []Link{{"Open", b.Page(app.RequestSubject(q.ID))}}
 			parts = append(parts, p)
 		}
 	}
@@ -155,7 +155,7 @@ func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 		if price := b.perHour(c.CostPerHour); price != "" {
 			facts = append(facts, price)
 		}
-		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", b.at("/clusters/" + c.ID)}}}
+		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", b.Page(app.ClusterSubject(c.ID))}}}
 		if c.Message != "" && c.Status == app.ClusterFailed {
 			p.Lines = append(p.Lines, c.Message)
 		}
@@ -174,7 +174,7 @@ func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 	case live == 0:
 		parts = append(parts, Part{Title: "Your clusters", Lines: []string{"You have none."}})
 	case live > homeClusters:
-		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", b.at("/clusters")}}})
+		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", b.Page(app.Subject{Kind: app.SubjectClusters})}}})
 	}
 	if lines := b.latest(list); len(lines) > 0 {
 		parts = append(parts, Part{Title: "What has happened", Lines: lines})

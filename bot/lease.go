@@ -52,7 +52,7 @@ func (b *Bot) extend(ctx context.Context, r request, d deed) (Answer, error) {
 
 // leaseShown tells how a lease stands, with buttons that extend it.
 func (b *Bot) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
-	a := Answer{Title: title, Links: []Link{{"Open", b.at("/clusters/" + o.Cluster)}}}
+	a := Answer{Title: title, Links: []Link{{"Open", b.Page(app.ClusterSubject(o.Cluster))}}}
 	switch {
 	case o.Gone:
 		a.Title, a.Lines = o.Name+" is gone", []string{"There is nothing left to extend."}

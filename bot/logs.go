@@ -48,11 +48,11 @@ func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f app.LogFi
 		a.Title += ", " + f.Step
 		q.Set("step", f.Step)
 	}
-	at := "/clusters/" + v.ID
+	at := b.Page(app.ClusterSubject(v.ID))
 	if len(q) > 0 {
 		at += "?" + q.Encode()
 	}
-	a.Links = []Link{{"The whole log", b.at(at + "#log")}}
+	a.Links = []Link{{"The whole log", at + "#log"}}
 	for _, l := range lines {
 		text := l.Text
 		if f.Step == "" {

@@ -13,7 +13,7 @@ func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Orphaned machines", Links: []Link{{"Decide in the portal", b.at("/orphans")}}}
+	a := Answer{Title: "Orphaned machines", Links: []Link{{"Decide in the portal", b.Page(app.Subject{Kind: app.SubjectOrphans})}}}
 	for i, o := range report.Orphans {
 		if i == mostListed {
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(report.Orphans)-i))

@@ -54,7 +54,7 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 	}
 	open := deed{Do: doCreate, Template: q.Template}.button("Create …", false)
 	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: b.previewLines(p, left),
-		Buttons: []Button{open}, Links: []Link{{"In the portal", b.at("/clusters/new")}}}, nil
+		Buttons: []Button{open}, Links: []Link{{"In the portal", b.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
 }
 
 // previewLines say what a create comes to.
@@ -102,7 +102,7 @@ func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
 
 // planOf shows the latest operation of a cluster, step by step.
 func (b *Bot) planOf(ctx context.Context, r request, v app.ClusterView) (Answer, error) {
-	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", b.at("/clusters/" + v.ID)}}}
+	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	if len(v.Operations) == 0 {
 		return a, nil
 	}

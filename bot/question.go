@@ -35,7 +35,7 @@ func (b *Bot) questionsOf(ctx context.Context, r request, cluster string) (Answe
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Questions that wait for you", Links: []Link{{"Open the portal", b.at("/")}}}
+	a := Answer{Title: "Questions that wait for you", Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}
 	for i, q := range list {
 		if i == mostQuestions {
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(list)-i))
@@ -87,7 +87,7 @@ func (b *Bot) questionAsk(ctx context.Context, r request, d deed) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: q.Title(), Lines: b.questionLines(q), Links: []Link{{"Answer in the portal", b.at(q.Path())}}}
+	a := Answer{Title: q.Title(), Lines: b.questionLines(q), Links: []Link{{"Answer in the portal", b.Page(q.Subject())}}}
 	if slices.ContainsFunc(q.Person.Fields, func(f app.PersonField) bool { return f.Secret }) {
 		a.Lines = append(a.Lines, "It asks for something secret, which is typed in the portal only.")
 		return a, nil
@@ -178,7 +178,7 @@ func (b *Bot) questionSubmit(ctx context.Context, r request, f Form) (s Submitte
 		if answer.Refuse != "" {
 			done = "The step fails, for the reason that you gave."
 		}
-		return Submitted{Answer: &Answer{Title: "Answered: " + q.Title(), Lines: []string{done}, Links: []Link{{"Open", b.at("/clusters/" + d.Cluster)}}}, Channel: r.person.Channel}, nil
+		return Submitted{Answer: &Answer{Title: "Answered: " + q.Title(), Lines: []string{done}, Links: []Link{{"Open", b.Page(app.ClusterSubject(d.Cluster))}}}, Channel: r.person.Channel}, nil
 	}
 	e := app.AsError(err)
 	name, isValue := strings.CutPrefix(e.Field, "values.")

@@ -16,7 +16,7 @@ const mostReason = 500
 // asked tells of a request that waits for others.
 func (b *Bot) asked(q app.Request) Answer {
 	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(b.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
-		Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+		Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
 }
 
 // terms says what a request comes to.
@@ -68,7 +68,7 @@ func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason strin
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: b.terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: b.terms(q), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
 	a.Lines = append(a.Lines, b.stateLines(q, r.actor)...)
 	a.Buttons = requestButtons(q, r.actor, reason)
 	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == app.RequestWaiting {
@@ -161,7 +161,7 @@ func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
 
 // reviewed tells what became of a request that somebody has decided on. What runs by that has a card.
 func (b *Bot) reviewed(ctx context.Context, r request, q app.Request) (Answer, error) {
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: b.terms(q), Links: []Link{{"Open the request", b.at("/requests/" + strconv.FormatInt(q.ID, 10))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: b.terms(q), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
 	if q.Status != app.RequestAccepted || q.Cluster == "" {
 		return a, nil
 	}

@@ -116,8 +116,8 @@ func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTel
 	if t.Notice.Text != "" {
 		a.Lines = strings.Split(t.Notice.Text, "\n")
 	}
-	if t.Notice.Path != "" {
-		a.Links = []Link{{"Open", s.board.URL(t.Notice.Path)}}
+	if at := s.board.Page(t.Notice.About); at != "" {
+		a.Links = []Link{{"Open", at}}
 	}
 	_, err := threads.Reply(ctx, t.Person, t.Thread, a)
 	switch app.CodeOf(err) {
@@ -140,8 +140,8 @@ func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 	if n.Text != "" {
 		a.Lines = strings.Split(n.Text, "\n")
 	}
-	if n.Path != "" {
-		a.Links = append(a.Links, Link{"Open", b.at(n.Path)})
+	if at := b.Page(n.About); at != "" {
+		a.Links = append(a.Links, Link{"Open", at})
 	}
 	switch {
 	case n.Kind == app.NoticeLease && n.Cluster != "":
@@ -162,10 +162,10 @@ func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
 		if len(a.Buttons) > 0 { // what a button does was shown before
 			a.Lines = append(a.Lines, b.terms(q)...)
 		}
-	case n.Kind == app.NoticeQuestion && n.Action != "" && n.Cluster != "":
+	case n.Kind == app.NoticeQuestion && n.Act != app.Subject{} && n.Cluster != "":
 		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
-	case n.Action != "" && n.ActionName != "" && n.Action != n.Path:
-		a.Links = append(a.Links, Link{n.ActionName, b.at(n.Action)})
+	case b.Page(n.Act) != "" && n.ActionName != "" && n.Act != n.About:
+		a.Links = append(a.Links, Link{n.ActionName, b.Page(n.Act)})
 	}
 	return a
 }

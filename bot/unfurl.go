@@ -36,7 +36,7 @@ func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
 			op = &v.Operations[0]
 		}
 		list = append(list, Unfurl{URL: u, Title: v.Name + " is " + word(v.Cluster, op), Lines: []string{several(v.Size, "node") + " from " + v.Template},
-			Link: Link{"Open", b.at("/clusters/" + v.ID)}})
+			Link: Link{"Open", b.Page(app.ClusterSubject(v.ID))}})
 	}
 	return list
 }
@@ -57,7 +57,7 @@ func word(c app.Cluster, op *app.Operation) string {
 // clusterOf gives the cluster whose page of our own portal an address leads to.
 func (b *Bot) clusterOf(address string) (id string, ok bool) {
 	at, err := url.Parse(address)
-	ours, e := url.Parse(b.at("/clusters/"))
+	ours, e := url.Parse(b.Page(app.ClusterSubject("")))
 	if err != nil || e != nil || at.Scheme != ours.Scheme || !strings.EqualFold(at.Host, ours.Host) || at.User != nil || ours.Host == "" {
 		return "", false
 	}

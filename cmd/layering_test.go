@@ -148,13 +148,14 @@ var rooms = []room{
 	{"bot", []string{"app", "app/all", "domains"}, "a face asks app and shapes the answer"},
 	{"bot/*", []string{"app", "app/all", "domains", "bot"}, "a chat client speaks for the bot"},
 	{"bot/slack/slacktest", nil, "it is Slack, which knows nothing of us"},
+	{"portal/address", []string{"app", "portal/wire"}, "an address is made of a noun"},
 	{"portal/client", []string{"app", "domains", "portal/wire"}, "it speaks the REST API in app's terms, to a server that may be anywhere"},
 	{"portal/wire", []string{"app", "domains"}, "both ends of a call over HTTP read it, so it knows neither"},
 	{"portal", []string{"app", "domains", "portal/*"}, "a face asks app and shapes the answer"},
 	{"portal/page", []string{"app", "portal/static"}, "what all pages share knows none of them"},
 	{"portal/site", []string{"app", "domains", "portal/page", "portal/plan"}, "what all nouns share knows none of them"},
 	{"portal/plan", []string{"app", "portal/page"}, "pictures of plans are shown by pages and know none of them"},
-	{"portal/build", []string{"app", "domains", "portal/page", "portal/site", "portal/webhook"}, "deliveries to a hook look alike in both directions"},
+	{"portal/build", []string{"app", "domains", "portal/address", "portal/page", "portal/site", "portal/webhook"}, "deliveries to a hook look alike in both directions"},
 	{"portal/template", []string{"app", "domains", "portal/page", "portal/site"}, "fields of parameters are shown by every form that asks for them"},
 	{"portal/execution", []string{"app", "domains", "portal/page", "portal/site", "portal/template"}, "manual steps ask as parameters do"},
 	{"portal/catalog", []string{"app", "domains", "portal/page", "portal/plan", "portal/site", "portal/template"}, "a trial shows a plan, and asks for parameters"},
@@ -162,7 +163,7 @@ var rooms = []room{
 	{"portal/fleet", []string{"app", "domains", "portal/catalog", "portal/page", "portal/site", "portal/wire"}, "providers are entries of the catalog, and workers call in over HTTP"},
 	{"portal/cluster", []string{"app", "domains", "portal/build", "portal/execution", "portal/health", "portal/identity", "portal/page", "portal/plan", "portal/policy", "portal/quota", "portal/site", "portal/template"}, "the page of a cluster shows parts of these nouns"},
 	{"portal/operation", []string{"app", "domains", "portal/cluster", "portal/health", "portal/page", "portal/plan", "portal/site", "portal/template"}, "what changes a cluster shows parts of its page"},
-	{"portal/home", []string{"app", "domains", "portal/cluster", "portal/execution", "portal/fleet", "portal/page", "portal/policy", "portal/quota", "portal/site", "portal/template", "portal/webhook"}, "the first page sums up other nouns"},
+	{"portal/home", []string{"app", "domains", "portal/address", "portal/cluster", "portal/execution", "portal/fleet", "portal/page", "portal/policy", "portal/quota", "portal/site", "portal/template", "portal/webhook"}, "the first page sums up other nouns"},
 	{"portal/audit", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/chat", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/health", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
@@ -170,7 +171,7 @@ var rooms = []room{
 	{"portal/pool", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/quota", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
 	{"portal/resource", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
-	{"portal/webhook", []string{"app", "domains", "portal/page", "portal/site"}, "this noun knows no other"},
+	{"portal/webhook", []string{"app", "domains", "portal/address", "portal/page", "portal/site", "portal/wire"}, "this noun knows no other"},
 	{"portal/*", []string{"app", "domains", "portal/*"}, "what serves the portal knows app and its neighbours in the portal"},
 	{"jobs/webhook", []string{"app", "app/netguard"}, "what is sent to the outside is app's to say"},
 	{"cmd/muster/cli", []string{"app", "domains", "app/file/catalog", "portal/client", "solver/explain"}, "what all commands share knows no command"},
@@ -192,8 +193,9 @@ var rooms = []room{
 	{"app/store/backup", []string{"app", "app/resource", "app/store/db"}, "the form of a backup is rows, and what they are is the store's to say"},
 	{"app/store/kms", []string{"app", "app/awsbody", "app/cloudurl", "app/googleauth", "app/retry"}, "a key in a service knows nothing of what it seals"},
 	{"cmd/muster/cluster", []string{"app", "domains", "app/file/spec", "cmd/muster/cli", "jobs/remote", "planner", "portal/client", "solver"}, "specs of clusters are files, and the key for a visit is made where SSH is spoken"},
-	{"cmd/muster/build", []string{"app", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/webhook", "portal/client"}, "rules of builds are files, and deliveries are numbered as those of webhooks"},
+	{"cmd/muster/build", []string{"app", "domains", "app/file/spec", "cmd/muster/cli", "cmd/muster/webhook", "portal/address", "portal/client"}, "rules of builds are files, and deliveries are numbered as those of webhooks"},
 	{"cmd/muster/policy", []string{"app", "domains", "app/file/yamlfile", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "policies are files"},
+	{"cmd/muster/webhook", []string{"app", "domains", "cmd/muster/cli", "portal/client", "portal/wire"}, "notices are shown with their addresses"},
 	{"cmd/muster/*", []string{"app", "domains", "cmd/muster/cli", "cmd/muster/cluster", "portal/client"}, "a noun's commands ask a server; what they share is in cli"},
 	{"cmd/*", []string{"..."}, "cmd introduces all of these to each other"},
 }
@@ -468,7 +470,10 @@ func TestPureRooms(t *testing.T) {
 
 // Rooms below app that go by a clock of their own.
 var clocks = []struct{ who, why string }{
-	{"app/store", "it waits for databases, and keeps sessions, by the host's clock"},
+	{"app/store/db", "it waits for databases, and locks and keys are held by the host's clock"},
+	{"app/store/blob", "contents that nothing names are as old as their host says"},
+	{"app/store/session", "sessions end by the host's clock"},
+	{"app/store/fleet", "levels are read as they are at that moment"},
 	{"app/apptest", "it waits for databases to start"},
 	{"app/program", "it waits for programs of the host"},
 }
@@ -491,7 +496,7 @@ func TestUseCasesHaveNoClockOfTheirOwn(t *testing.T) {
 					return true
 				}
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, s.Sel.Name) {
-					t.Errorf("%s calls time.%s: take the clock that is given, such as Deps.Now", files.Position(s.Pos()), s.Sel.Name)
+					t.Errorf("%s calls time.%s: take the clock that is given, such as Config.Now", files.Position(s.Pos()), s.Sel.Name)
 				}
 				return true
 			})

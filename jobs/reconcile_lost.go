@@ -226,7 +226,7 @@ func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
 	case c.Lost && all:
 		delete(l.lost, c.ID)
 		l.Log.Info("the machines of a cluster run again", "cluster", c.ID)
-		return l.Store.MarkFound(ctx, c.Tenant, c.ID)
+		return l.Store.MarkFound(ctx, c.Tenant, c.ID, time.Now())
 	default:
 		return nil
 	}
@@ -236,9 +236,9 @@ func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
 	}
 	switch {
 	case runs:
-		return l.Store.MarkLost(ctx, c.Tenant, c.ID, operation.LostWords(names))
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, operation.LostWords(names), time.Now())
 	case c.Status == app.ClusterAsleep && newly > 0:
-		return l.Store.MarkLost(ctx, c.Tenant, c.ID, operation.LostAsleepWords(names))
+		return l.Store.MarkLost(ctx, c.Tenant, c.ID, operation.LostAsleepWords(names), time.Now())
 	}
 	return nil
 }

@@ -201,6 +201,30 @@ func TestRowsAreAddedAndRemoved(t *testing.T) {
 	}
 }
 
+// A name that is not added yet stays beside its button, whatever else the form is sent for; once it has a row, the field is empty again.
+func TestNamesToAddAreKeptUntilTheyAreAdded(t *testing.T) {
+	s, _ := catalogHouse(t, "root")
+	for page, field := range map[string]string{"/admin/catalog/template/greet/edit": "new-limits", "/admin/catalog/hardware/new": "new-provider"} {
+		in := s.get(page).all()
+		in.Set(field, "north")
+		for do, text := range map[string]string{"check": in.Get("text"), "review": "name: [", "add:f/links/0/label": in.Get("text")} {
+			in.Set("do", do)
+			in.Set("text", text)
+			if got := s.post(page, in).all().Get(field); got != "north" {
+				t.Errorf("after %q on %s, %s is %q", do, page, field, got)
+			}
+		}
+		in = s.get(page).all()
+		in.Set("do", map[string]string{"new-limits": "addnamed:f/constraints/services", "new-provider": "addnamed:f/providers"}[field])
+		in.Set(field, "north")
+		a := s.post(page, in)
+		a.reads(http.StatusOK, "Remove north")
+		if got := a.all().Get(field); got != "" {
+			t.Errorf("%s still says %q", field, got)
+		}
+	}
+}
+
 func TestActionsOfServicesHaveTheirAutomatorsFields(t *testing.T) {
 	s, _ := catalogHouse(t, "root")
 	a := s.get("/admin/catalog/service/hello/edit")

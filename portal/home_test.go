@@ -111,8 +111,8 @@ func (h *homely) furnish() error {
 		Needs: []app.Need{{Approval: app.Approval{Group: "finance", Count: 2}}}}}
 	h.asks = []app.Question{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
 		Person: app.Person{Ask: "Is the disk of n2 wiped?"}}}
-	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake ends in 22 hours.", Path: "/clusters/c01", Users: []string{"ada"}},
-		{ID: 4, At: now.Add(-30 * time.Hour), Kind: app.NoticeApproval, Title: `Your request "shop" was approved <b>`, Path: "https://elsewhere.example/", Users: []string{"ada"}}}
+	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake ends in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},
+		{ID: 4, At: now.Add(-30 * time.Hour), Kind: app.NoticeApproval, Title: `Your request "shop" was approved <b>`, About: app.Subject{Kind: app.SubjectAddress, ID: "https://elsewhere.example/"}, Users: []string{"ada"}}}
 	month := app.MonthOf(now).Start
 	for i := 0; !month.AddDate(0, 0, i).After(now); i++ {
 		cost := float64(1+(i*7)%5) / 2

@@ -164,12 +164,12 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 		Request: `{"text":"*Somebody* <b>"}`, Log: []app.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
 			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
 	for i := range 40 {
-		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", Path: "/clusters", Users: []string{"root"}}
+		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
 		if i == 3 {
-			n = app.Notice{ID: 37, At: n.At, Kind: app.NoticeLease, Title: "The lease of web ends", Path: "/clusters/web", Action: "/clusters/web/extend", ActionName: "Extend", Users: []string{"ada"}}
+			n = app.Notice{ID: 37, At: n.At, Kind: app.NoticeLease, Title: "The lease of web ends", About: app.ClusterSubject("web"), Act: app.Subject{Kind: app.SubjectLeaseExtension, ID: "web"}, ActionName: "Extend", Users: []string{"ada"}}
 		}
 		if i == 4 {
-			n.Path, n.Action, n.ActionName = "https://evil.example.com", "//evil.example.com", "Win"
+			n.About, n.Act, n.ActionName = app.Subject{Kind: app.SubjectAddress, ID: "https://evil.example.com"}, app.ParseSubject("//evil.example.com"), "Win"
 		}
 		f.told = append(f.told, n)
 	}

@@ -9,17 +9,18 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/portal/address"
 	identitypage "muster/portal/identity"
 )
 
 func (w *town) link(external string) (path string, token url.Values) {
 	w.t.Helper()
-	path, err := w.app.LinkStart(w.t.Context(), "slack", external, "Slack user "+external+" of workspace Acme")
+	at, err := w.app.LinkStart(w.t.Context(), "slack", external, "Slack user "+external+" of workspace Acme")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, secret, _ := strings.Cut(path, "token=")
-	return path, url.Values{"token": {secret}}
+	_, secret, _ := strings.Cut(at.Query, "token=")
+	return address.Of(at), url.Values{"token": {secret}}
 }
 
 func (w *town) who(external string) string {

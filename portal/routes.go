@@ -3,16 +3,16 @@ package portal
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 	"muster/app"
-	"muster/app/identity"
 	"muster/portal/catalog"
 	"muster/portal/fleet"
 	identitypage "muster/portal/identity"
 	"muster/portal/resource"
 	"muster/portal/site"
 	"muster/portal/static"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 )
 
 // routes is the site map: every address that the portal answers.
@@ -89,8 +89,8 @@ func (p *Portal) routes() http.Handler {
 			r.Get(identitypage.AfterProof, p.adderSoon(p.identity.StepUpContinue))
 			r.Get("/step-up/{provider}", p.memberSoon(p.identity.StepUpAway))
 			if p.identity.Devices() != nil {
-				r.Get(identity.DevicePath, p.memberSoon(p.identity.DeviceAsk))
-				r.Post(identity.DevicePath, p.memberSoon(p.identity.DeviceAnswer))
+				r.Get(identitypage.DevicePath, p.memberSoon(p.identity.DeviceAsk))
+				r.Post(identitypage.DevicePath, p.memberSoon(p.identity.DeviceAnswer))
 			}
 			r.Get("/link", p.memberSoon(p.identity.LinkAsk))
 			r.Post("/link", p.memberSoon(p.identity.LinkConfirm))

@@ -11,13 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/identity"
 	"muster/app/store/storetest"
+	"muster/portal/address"
 	identitypage "muster/portal/identity"
 	portalsite "muster/portal/site"
+
+	"golang.org/x/net/html"
 )
 
 const horse = "correct horse battery"
@@ -459,11 +461,11 @@ func TestOwnTokens(t *testing.T) {
 func TestAccountPagesAreClean(t *testing.T) {
 	w := newTown(t).enter("ada")
 	w.another().enter("ada")
-	path, err := w.app.LinkStart(t.Context(), "slack", "T1/U123", "Slack user ada of workspace Acme")
+	at, err := w.app.LinkStart(t.Context(), "slack", "T1/U123", "Slack user ada of workspace Acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{"/account", "/account/password", "/account/tokens/new", "/step-up?next=/account", path} {
+	for _, p := range []string{"/account", "/account/password", "/account/tokens/new", "/step-up?next=/account", address.Of(at)} {
 		clean(t, p, w.get(p))
 	}
 }

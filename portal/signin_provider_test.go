@@ -13,13 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"muster/portal/address"
+	"muster/portal/identity"
+	"muster/portal/oidc"
+	"muster/portal/site"
+
 	"github.com/zitadel/oidc/v3/example/server/storage"
 	oidclib "github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 	"golang.org/x/text/language"
-	"muster/portal/identity"
-	"muster/portal/oidc"
-	"muster/portal/site"
 )
 
 // sso is a real OpenID provider on loopback, made of the parts of a certified one, with people whose groups tests change. It
@@ -355,10 +357,11 @@ func TestStepUpByProvider(t *testing.T) {
 	s.set("id-eve", "devs")
 	w.by(s, "/signin/sso", "ada")
 	w.clock.pass(time.Hour)
-	path, err := w.app.LinkStart(t.Context(), "slack", "T1/U1", "Slack user ada of workspace Acme")
+	link, err := w.app.LinkStart(t.Context(), "slack", "T1/U1", "Slack user ada of workspace Acme")
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := address.Of(link)
 	token := url.Values{"token": {strings.TrimPrefix(path, "/link?token=")}}
 	a := w.post("/link", token, "Referer", w.srv.URL+path)
 	if want := "/step-up?next=" + url.QueryEscape(path); a.header.Get("Location") != want {

@@ -399,11 +399,11 @@ func (t *storeTest) noSteps() {
 
 func (t *storeTest) repairsLost() {
 	t.stands(2)
-	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "Lost machines: n2."))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "Lost machines: n2.", t.clock.Now()))
 	t.status("web-1", app.ClusterFailed, app.OperationSucceeded)
 	t.clock.Move(time.Minute)
 	t.amend("web-1", steps(app.OperationRepair, "n2.delete", "n2.create", "n2.confirm"), t.change("web-1"))
-	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "Lost machines: n2, again."))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "Lost machines: n2, again.", t.clock.Now()))
 	t.status("web-1", app.ClusterPending, app.OperationRunning)
 	t.carryOut("")
 	t.status("web-1", app.ClusterActive, app.OperationSucceeded)

@@ -51,8 +51,8 @@ func (t *storeTest) chatThreads() {
 	t.drain()
 	told("C1 1.2: web is ready.", "D1 2.1: web is ready.")
 	told()
-	t.must(t.s.MarkLost(t.ctx, tenant, op.Cluster, "Lost machines: n1."))
-	t.must(t.s.MarkLost(t.ctx, tenant, op.Cluster, "Lost machines: n1.")) // which is known
+	t.must(t.s.MarkLost(t.ctx, tenant, op.Cluster, "Lost machines: n1.", t.clock.Now()))
+	t.must(t.s.MarkLost(t.ctx, tenant, op.Cluster, "Lost machines: n1.", t.clock.Now())) // which is known
 	told("C1 1.2: web lost machines.", "D1 2.1: web lost machines.")
 
 	// A cluster that only some may see is not told of in a channel.
@@ -70,7 +70,7 @@ func (t *storeTest) chatThreads() {
 
 	// Other tenants' cards of the same name are none of it, and a cluster without a card is told of directly.
 	other := t.create("db", 1)
-	t.must(t.s.MarkLost(t.ctx, "other", other.Cluster, "x"))
+	t.must(t.s.MarkLost(t.ctx, "other", other.Cluster, "x", t.clock.Now()))
 	t.drain()
 	told("U1: db is ready.")
 }

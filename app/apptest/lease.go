@@ -173,7 +173,7 @@ func (t *moneyTest) warns() {
 	tend()
 	tend()
 	n := t.warned("The lease of web ends in 4 h.", 1)
-	if n[0].Path != "/clusters/web-1" || n[0].ActionName != "Extend by 4 h" || !strings.HasPrefix(n[0].Action, "/clusters/web-1/extend?end=") || fmt.Sprint(n[0].Users) != "[ada]" {
+	if n[0].About != app.ClusterSubject("web-1") || n[0].ActionName != "Extend by 4 h" || n[0].Act.Kind != app.SubjectLeaseExtension || n[0].Act.ID != "web-1" || !strings.HasPrefix(n[0].Act.Query, "end=") || fmt.Sprint(n[0].Users) != "[ada]" {
 		t.Errorf("%+v", n[0])
 	}
 	// Nobody was there for the one of an hour before; one is enough then.
@@ -187,8 +187,7 @@ func (t *moneyTest) warns() {
 	if len(o.Warnings) != 3 || o.Warnings[0].SentAt.IsZero() || !o.Warnings[1].Skipped || o.Warnings[2].SentAt.IsZero() {
 		t.Errorf("the outlook tells of warnings %+v", o.Warnings)
 	}
-	link := strings.TrimPrefix(n[0].Action, "/clusters/web-1/extend?")
-	end, sig, _ := strings.Cut(strings.TrimPrefix(link, "end="), "&sig=")
+	end, sig, _ := strings.Cut(strings.TrimPrefix(n[0].Act.Query, "end="), "&sig=")
 	if _, moved, err := a.LeaseLink(t.ctx, ada, "web-1", end, sig); err != nil || moved {
 		t.Errorf("the link of the warning: moved %v (%v)", moved, err)
 	}

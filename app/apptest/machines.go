@@ -237,7 +237,7 @@ func (t *storeTest) accounts() {
 func (t *storeTest) lost() {
 	t.create("web", 1)
 	t.drain()
-	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone"))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone", t.clock.Now()))
 	lost := func() []app.ComparedCluster {
 		all, err := t.s.ComparedClusters(t.ctx, []string{"web-1", "nothing"})
 		t.must(err)
@@ -246,8 +246,14 @@ func (t *storeTest) lost() {
 	if l := lost(); len(l) != 1 || l[0].Status != app.ClusterFailed || l[0].Message != "n1 is gone" || len(l[0].Nodes) != 1 || l[0].Nodes[0].MachineID == "" {
 		t.Fatalf("lost: %+v", l)
 	}
-	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is still gone"))
-	t.must(t.s.MarkFound(t.ctx, tenant, "web-1"))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is still gone", t.clock.Now()))
+	told, err := t.s.Notices(t.ctx, tenant, 0, 1000)
+	t.must(err)
+	told = slices.DeleteFunc(told, func(n app.Notice) bool { return n.Kind != app.NoticeLost })
+	if len(told) != 2 || !told[1].At.Equal(t.clock.Now()) || told[1].About != app.ClusterSubject("web-1") {
+		t.Fatalf("at %v people are told %+v", t.clock.Now(), told)
+	}
+	t.must(t.s.MarkFound(t.ctx, tenant, "web-1", t.clock.Now()))
 	c, err := t.s.Cluster(t.ctx, tenant, "web-1")
 	t.must(err)
 	if l := lost(); len(l) != 0 || c.Status != app.ClusterActive || c.Message != "" {
@@ -269,14 +275,14 @@ func (t *storeTest) lost() {
 	if nodes, err := t.s.Nodes(t.ctx, tenant, "web-1"); err != nil || nodes[0].Lost() {
 		t.Fatalf("found, it is lost since %v (%v)", nodes[0].LostAt, err)
 	}
-	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone"))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n1 is gone", t.clock.Now()))
 	if l := lost(); len(l) != 1 {
 		t.Fatalf("what has only lost machines counts as failed: %+v", l)
 	}
 	_, err = t.s.SubmitOperation(t.ctx, app.NewOperation{Operation: app.Operation{Tenant: tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		PlanHash: "h", Requester: "ada", CreatedAt: time.Now()}, Plan: Remove(1)})
 	t.must(err)
-	t.must(t.s.MarkFound(t.ctx, tenant, "web-1"))
+	t.must(t.s.MarkFound(t.ctx, tenant, "web-1", t.clock.Now()))
 	if c, err = t.s.Cluster(t.ctx, tenant, "web-1"); err != nil || c.Status == app.ClusterActive {
 		t.Fatalf("a cluster that is being deleted counts as %s (%v)", c.Status, err)
 	}
@@ -322,11 +328,11 @@ func (t *storeTest) expects() {
 	t.must(err)
 	clusters, at = changed(at)
 	same("with a lost node", clusters, "web-1")
-	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n2 is gone"))
+	t.must(t.s.MarkLost(t.ctx, tenant, "web-1", "n2 is gone", t.clock.Now()))
 	clusters, at = changed(at)
 	same("marked", clusters, "web-1")
 	same("of the marked one", have(cloud, "", nil), tenant+" web-1 failed lost=false marked=true", tenant+" web-1 failed lost=true marked=true")
-	t.must(t.s.MarkFound(t.ctx, tenant, "web-1"))
+	t.must(t.s.MarkFound(t.ctx, tenant, "web-1", t.clock.Now()))
 	clusters, _ = changed(at)
 	same("found", clusters, "web-1")
 	same("of the one that was found", have(cloud, "", nil), well, well)

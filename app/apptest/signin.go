@@ -237,9 +237,9 @@ func (t *storeTest) identities() {
 		return actor
 	}
 	people := []app.Actor{enter("ada"), enter("eve"), enter("kim")}
-	path, err := a.LinkStart(t.ctx, "slack", "T1/U1", "Slack user U1")
+	link, err := a.LinkStart(t.ctx, "slack", "T1/U1", "Slack user U1")
 	t.must(err)
-	_, token, _ := strings.Cut(path, "token=")
+	_, token, _ := strings.Cut(link.Query, "token=")
 	var wg sync.WaitGroup
 	errs := make([]error, 12)
 	for i := range errs {

@@ -141,7 +141,7 @@ func (s SharingChange) check(c app.Cluster) error {
 
 // Tell is the notice for those who get access that they did not have.
 func (s ClusterShare) Tell(c app.Cluster, who app.Actor, at time.Time) app.Notice {
-	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Path: "/clusters/" + c.ID,
+	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("%s shared the cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
 	if s.Person != "" {
 		n.Users = []string{s.Person}

@@ -84,14 +84,14 @@ func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 		if t.Group == "" {
 			return nil
 		}
-		return []app.Notice{{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Groups: []string{t.Group}, Path: "/clusters/" + c.ID,
+		return []app.Notice{{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Groups: []string{t.Group}, About: app.ClusterSubject(c.ID),
 			Title: fmt.Sprintf("%s gave the cluster %s to the group %s.", t.Who.Name(), c.Name, t.Group), Text: t.To + " stays responsible for it; each member may do what the owner may."}}
 	}
 	tell := func(user, title, text string) {
 		if user == t.Who.Name() {
 			return
 		}
-		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, Path: "/clusters/" + c.ID})
+		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, About: app.ClusterSubject(c.ID)})
 	}
 	tell(t.To, fmt.Sprintf("%s gave you the cluster %s.", t.Who.Name(), c.Name),
 		fmt.Sprintf("It was %s's, and counts towards your quotas now. Who was given its SSH key before still has it.", t.From))

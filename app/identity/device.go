@@ -13,7 +13,6 @@ import (
 
 // How a program on a device asks for a token, and how often it may.
 const (
-	DevicePath     = "/device"        // the portal's page for the code
 	DeviceLife     = 10 * time.Minute // how long a code can be used
 	DeviceInterval = 2 * time.Second  // between two looks for the answer
 

@@ -14,9 +14,6 @@ import (
 // LinkLife is how long a link that ties an identity to an account can be used.
 const LinkLife = 10 * time.Minute
 
-// LinkPath is the portal's page for such links.
-const LinkPath = "/link"
-
 const (
 	maxExternal = 200
 	MaxLabel    = 200
@@ -55,22 +52,21 @@ type IdentityStore interface {
 	RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error
 }
 
-// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and gives its path at the portal. It
-// is told to nobody but that owner. It works once, within LinkLife, and the next one for the same identity replaces it. What
+// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and gives its page. It is told to nobody but that owner. It works once, within LinkLife, and the next one for the same identity replaces it. What
 // stands in it is 256 random bits, of which only a hash is kept: nobody can make one up, or read one from a copy of the
 // database.
-func (a *Service) LinkStart(ctx context.Context, kind, external, label string) (path string, err error) {
+func (a *Service) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
 	switch {
 	case kind == "" || len(kind) > 40 || external == "" || len(external) > maxExternal:
-		return "", app.Errorf(app.EInvalid, "The identity to link is missing or too long.")
+		return link, app.Errorf(app.EInvalid, "The identity to link is missing or too long.")
 	case len(label) > MaxLabel:
 		label = strings.ToValidUTF8(label[:MaxLabel], "") + "…"
 	}
 	token := strings.ToLower(rand.Text() + rand.Text())
 	now := a.Now()
 	l := IdentityLink{Kind: kind, External: external, Label: label, At: now, ExpiresAt: now.Add(LinkLife)}
-	// The token stands behind the question mark, since logs keep paths.
-	return LinkPath + "?" + url.Values{"token": {token}}.Encode(), a.Store.SaveLink(ctx, HashToken(token), l)
+	// The token is in the query, since logs keep paths.
+	return app.Subject{Kind: app.SubjectIdentityLink, Query: url.Values{"token": {token}}.Encode()}, a.Store.SaveLink(ctx, HashToken(token), l)
 }
 
 // ShowLink says who wants to be linked to the actor's account. ENotFound for a link that was never made or was replaced,

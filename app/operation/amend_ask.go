@@ -27,7 +27,7 @@ func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 		return app.AmendAnswer{}, err
 	}
 	if m.TopUp {
-		return app.AmendAnswer{}, app.WrongAmend("top_up", "Only Muster itself tops up.", "Leave top_up out; see cluster top-up.")
+		return app.AmendAnswer{}, errTopUp
 	}
 	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
@@ -36,6 +36,8 @@ func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 	defer leave()
 	return a.amend(ctx, actor, c, m)
 }
+
+var errTopUp = app.WrongAmend("top_up", "Only Muster sets top_up, when it requests missing nodes again.", "Leave it out. To have them requested now, use top-up of the cluster.")
 
 // amend is Amend of somebody who may.
 func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m app.Amendment) (app.AmendAnswer, error) {

@@ -19,6 +19,9 @@ func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster str
 	if err := actor.MayChange("PreviewAmend", c); err != nil {
 		return app.AmendPreview{}, err
 	}
+	if m.TopUp {
+		return app.AmendPreview{}, errTopUp
+	}
 	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return app.AmendPreview{}, err

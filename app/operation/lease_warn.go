@@ -79,7 +79,7 @@ func (a *Service) WarnLeases(ctx context.Context) error {
 
 func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
 	c := d.Cluster
-	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, app.Length(d.Times.Until.Sub(now).Round(time.Minute))),
 		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), policy.Counted(c.Size, "node"))}
 	rules, err := a.leaseRules(ctx, c)
@@ -92,20 +92,20 @@ func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (a
 		return n, nil
 	}
 	n.ActionName = "Extend by " + app.Length(o.By)
-	n.Action, err = a.leaseLink(ctx, c)
+	n.Act, err = a.leaseLink(ctx, c)
 	return n, err
 }
 
 // leaseLink leads to the page that extends the lease by one step. It is signed, so that nobody can be led to such a page by
 // somebody else; it is no right: the page asks who is there, and a press of its button extends.
-func (a *Service) leaseLink(ctx context.Context, c app.Cluster) (string, error) {
+func (a *Service) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
 	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
-		return "", err
+		return app.Subject{}, err
 	}
 	end := strconv.FormatInt(c.ExpiresAt.Unix(), 10)
 	q := url.Values{"end": {end}, "sig": {leaseSignature(key, c.Tenant, c.ID, end)}}
-	return "/clusters/" + c.ID + "/extend?" + q.Encode(), nil
+	return app.Subject{Kind: app.SubjectLeaseExtension, ID: c.ID, Query: q.Encode()}, nil
 }
 
 func leaseSignature(key []byte, tenant, cluster, end string) string {

@@ -270,7 +270,7 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	var n *app.Notice
 	if t.Mode == app.PoolOn && t.Failures >= poolTellAfter && !t.Told {
 		t.Told = true
-		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, Path: "/admin/pools/" + t.Name,
+		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
 			Title: fmt.Sprintf("The pool %s cannot be refilled.", t.Name),
 			Text: fmt.Sprintf("%d of %d machines are ready. %s It is tried again by itself, every %s at most. Clusters are made without it meanwhile, only slower.",
 				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Trouble), poolLastRetry)}

@@ -93,7 +93,7 @@ func (a *Service) peopleSettings(ctx context.Context, tenant string, s *TenantSe
 }
 
 func (a *Service) ruleSettings(ctx context.Context, tenant string, s *TenantSettings) error {
-	s.Quotas, s.Policies, s.Secrets = map[string]policy.Limits{}, map[string]PolicySettings{}, map[string]app.SecretPlace{}
+	s.Quotas, s.Policies, s.Secrets = map[string]policy.Limits{}, map[string]policy.Policy{}, map[string]app.SecretPlace{}
 	quotas, err := a.Store.QuotaLimits(ctx, tenant)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (a *Service) ruleSettings(ctx context.Context, tenant string, s *TenantSett
 		return err
 	}
 	for _, p := range policies {
-		s.Policies[p.Name] = settingsOfPolicy(p)
+		s.Policies[p.Name] = p
 	}
 	secrets, err := a.Store.Secrets(ctx, tenant)
 	if err != nil {

@@ -168,14 +168,26 @@ func (p *tenantPlan) quotas(context.Context) error {
 	})
 }
 
+// written gives policies as the file has them.
+func (p *tenantPlan) written(policies map[string]policy.Policy) map[string]any {
+	if policies == nil {
+		return nil
+	}
+	all := map[string]any{}
+	for name, x := range policies {
+		all[name] = p.a.TenantFiles.Policy(x)
+	}
+	return all
+}
+
 func (p *tenantPlan) policies(context.Context) error {
-	for name, w := range p.want.Policies { // as it would be kept
-		if x := w.policy(name); x.Check() == nil {
-			p.want.Policies[name] = settingsOfPolicy(x)
+	for name, x := range p.want.Policies { // as it would be kept
+		if x.Check() == nil {
+			p.want.Policies[name] = x
 		}
 	}
-	return eachPart(p, "policies", p.want.Policies, p.is.Policies, func(path, name string, w PolicySettings, _ *PolicySettings) error {
-		x := w.policy(name)
+	return eachPart(p, "policies", p.written(p.want.Policies), p.written(p.is.Policies), func(path, name string, _ any, _ *any) error {
+		x := p.want.Policies[name]
 		if err := p.a.Policies.CheckPolicy(&x); err != nil {
 			return err
 		}

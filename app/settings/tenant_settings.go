@@ -35,8 +35,8 @@ type TenantSettings struct {
 	ClusterVisibility app.Visibility               `json:"cluster_visibility,omitempty"`
 	Users             map[string]UserSettings      `json:"users,omitempty"`
 	Groups            map[string]GroupSettings     `json:"groups,omitempty"`
-	Quotas            map[string]policy.Limits     `json:"quotas,omitempty"` // by tenant, each_user, group/NAME or user/NAME
-	Policies          map[string]PolicySettings    `json:"policies,omitempty"`
+	Quotas            map[string]policy.Limits     `json:"quotas,omitempty"`   // by tenant, each_user, group/NAME or user/NAME
+	Policies          map[string]policy.Policy     `json:"policies,omitempty"` // by name; files hold no version of one
 	Secrets           map[string]app.SecretPlace   `json:"secrets,omitempty"`
 	Hooks             map[string]HookSettings      `json:"hooks,omitempty"`
 	BuildHooks        map[string]BuildHookSettings `json:"build_hooks,omitempty"`
@@ -85,49 +85,6 @@ type UserSettings struct {
 type GroupSettings struct {
 	About   string   `json:"about,omitempty"`
 	Members []string `json:"members,omitempty"`
-}
-
-// PolicySettings are a policy as it stands.
-type PolicySettings struct {
-	About    string            `json:"about,omitempty"`
-	Order    int               `json:"order"`
-	Disabled bool              `json:"disabled,omitempty"`
-	When     string            `json:"when"`
-	Effect   app.PolicyEffect  `json:"effect"`
-	Reason   string            `json:"reason,omitempty"`
-	LeaseCap string            `json:"lease_cap,omitempty"`
-	Approval *ApprovalSettings `json:"approval,omitempty"`
-}
-
-// ApprovalSettings are an Approval.
-type ApprovalSettings struct {
-	Count         int        `json:"count"`
-	Group         string     `json:"group,omitempty"`
-	Role          app.Role   `json:"role,omitempty"`
-	High          bool       `json:"high,omitempty"`
-	ExpireAfter   TimeLength `json:"expire_after,omitempty"`
-	RemindAfter   TimeLength `json:"remind_after,omitempty"`
-	EscalateAfter TimeLength `json:"escalate_after,omitempty"`
-	EscalateTo    string     `json:"escalate_to,omitempty"`
-	BreakGlass    string     `json:"break_glass,omitempty"`
-}
-
-func settingsOfPolicy(p policy.Policy) PolicySettings {
-	s := PolicySettings{About: p.About, Order: p.Order, Disabled: !p.Enabled, When: p.When, Effect: p.Effect, Reason: p.Reason, LeaseCap: p.LeaseCap}
-	if a := p.Approval; a != nil {
-		s.Approval = &ApprovalSettings{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: TimeLength(a.ExpireAfter), RemindAfter: TimeLength(a.RemindAfter),
-			EscalateAfter: TimeLength(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}
-	}
-	return s
-}
-
-func (s PolicySettings) policy(name string) policy.Policy {
-	p := policy.Policy{Name: name, About: s.About, Order: s.Order, Enabled: !s.Disabled, When: s.When, Effect: s.Effect, Reason: s.Reason, LeaseCap: s.LeaseCap}
-	if a := s.Approval; a != nil {
-		p.Approval = &app.Approval{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: time.Duration(a.ExpireAfter), RemindAfter: time.Duration(a.RemindAfter),
-			EscalateAfter: time.Duration(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}
-	}
-	return p
 }
 
 // HookSettings are a Hook. Its whole address is taken for a secret, since for many receivers it is one.
@@ -257,6 +214,8 @@ type TenantFiles interface {
 	ReadTenant(text string) (TenantSettings, map[string]TenantPlace, []TenantProblem)
 	// WriteTenant gives the same text for the same settings. ReadTenant of what it wrote gives the same settings.
 	WriteTenant(s TenantSettings) string
+	// Policy gives a policy as the file has it, as a value that JSON can be made of: what differs is told in its words.
+	Policy(p policy.Policy) any
 }
 
 // TenantSettingsStore keeps what is done together.

@@ -22,6 +22,7 @@ import (
 	"muster/bot/slack"
 	"muster/bot/slack/slacktest"
 	"muster/planner"
+	"muster/portal/address"
 	"muster/solver"
 	"muster/solver/change"
 )
@@ -98,7 +99,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // start begins a server. One of several tends what is shown.
 func (h *hall) start(tend bool) {
-	c := slack.Config{Muster: h.app, Token: "xoxb-story", Tenant: app.DefaultTenant, URL: func() string { return "https://m.test" }, Client: h.slack.HTTP(), Dialer: h.slack.Dialer(),
+	c := slack.Config{Muster: h.app, Token: "xoxb-story", Tenant: app.DefaultTenant, URL: func() string { return "https://m.test" }, Pages: address.Of, Client: h.slack.HTTP(), Dialer: h.slack.Dialer(),
 		Secret: storySecret, Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError}))}
 	if h.socket {
 		c.Secret, c.AppToken = "", "xapp-story"

@@ -8,10 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorilla/websocket"
+	"muster/app"
 	"muster/app/all"
 	"muster/app/chat"
 	"muster/bot"
+
+	"github.com/gorilla/websocket"
 )
 
 // Path is where Slack's requests come in; all below it is this package's, save for InstallPath and OAuthPath.
@@ -54,14 +56,15 @@ type Config struct {
 	Tenant       string
 	ClientID     string // of the app, by which it is installed into workspaces
 	ClientSecret string
-	API          string            // where Slack's methods are called, with a slash at its end; "": https://slack.com/api/
-	Currency     string            // of prices, such as EUR or $; "": plain amounts
-	Server       string            // a name of this server among those of a database; "": one is made up
-	URL          func() string     // of the portal, such as https://muster.example.org
-	Client       *http.Client      // to Slack; nil: one of its own
-	Dialer       *websocket.Dialer // to Slack's websockets; nil: one of its own
-	Log          *slog.Logger      // nil: slog.Default()
-	Now          func() time.Time  // nil: time.Now
+	API          string                   // where Slack's methods are called, with a slash at its end; "": https://slack.com/api/
+	Currency     string                   // of prices, such as EUR or $; "": plain amounts
+	Server       string                   // a name of this server among those of a database; "": one is made up
+	URL          func() string            // of the portal, such as https://muster.example.org
+	Pages        func(app.Subject) string // where below URL a subject has its page
+	Client       *http.Client             // to Slack; nil: one of its own
+	Dialer       *websocket.Dialer        // to Slack's websockets; nil: one of its own
+	Log          *slog.Logger             // nil: slog.Default()
+	Now          func() time.Time         // nil: time.Now
 }
 
 // Server answers Slack. Serve it over HTTP, Run it on every server and Tend on one; Close it after the HTTP server takes nothing new.
@@ -117,7 +120,7 @@ func New(c Config) *Server {
 	}
 	s.teams = teams{budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
 	s.people = people{known: map[string]seen{}}
-	s.bot = bot.New(c.Muster, c.Tenant, c.URL, c.Currency, s.log)
+	s.bot = bot.New(c.Muster, c.Tenant, c.URL, c.Pages, c.Currency, s.log)
 	s.life, s.end = context.WithCancel(context.Background())
 	s.mux.HandleFunc("POST /slack/commands", s.command)
 	s.mux.HandleFunc("POST /slack/actions", s.action)

@@ -20,6 +20,7 @@ import (
 	"muster/app/chat"
 	"muster/bot"
 	"muster/bot/slack/slacktest"
+	"muster/portal/address"
 )
 
 // TestARefusedFormIsExplainedInTheLog opens a form that Slack takes not: its own words are in the log.
@@ -198,7 +199,7 @@ func newRig(t *testing.T) *rig {
 			t.Errorf("Slack would refuse %s", v)
 		}
 	})
-	r.server = New(Config{Muster: r.muster, Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" },
+	r.server = New(Config{Muster: r.muster, Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
 		Client: &http.Client{Transport: r.hooks}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	return r
 }

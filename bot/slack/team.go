@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/all"
 	"muster/app/chat"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
 
 // Houses are what app keeps of workspaces.

@@ -100,8 +100,8 @@ func (s *Server) tendBoards(ctx context.Context) {
 
 func (s *Server) startBoard(ctx context.Context, w chat.ChatWorkspace) *running {
 	h := house{s, w}
-	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.muster, Poster: h, Log: s.log, Now: s.now, URL: s.portal, Bot: s.bot,
-		More: []bot.Source{bot.NewReviewSource(s.bot, s.muster, h, kind, w.Team, s.portal, s.log.Warn)}})
+	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.muster, Poster: h, Log: s.log, Now: s.now, Page: s.bot.Page, Bot: s.bot,
+		More: []bot.Source{bot.NewReviewSource(s.bot, s.muster, h, kind, w.Team, s.log.Warn)}})
 	ctx, stop := context.WithCancel(ctx)
 	r := &running{board: b, stop: stop, done: make(chan struct{})}
 	go func() {

@@ -20,6 +20,7 @@ import (
 	"muster/app/chat"
 	"muster/app/identity"
 	"muster/bot"
+	"muster/portal/address"
 )
 
 // linked is app for a chat in which everyone is one person.
@@ -158,7 +159,7 @@ func (h *House) apiOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 
 func (h *House) chatOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 	t.Helper()
-	b := bot.New(linked{h.App, who}, Tenant, func() string { return "https://muster.example.com" }, "EUR", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	b := bot.New(linked{h.App, who}, Tenant, func() string { return "https://muster.example.com" }, address.Of, "EUR", slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p := bot.Person{Kind: "slack", External: "U1", Command: "/muster"}
 	told := b.Say(t.Context(), p, "status "+v.Name)
 	text := strings.Join(told.Lines, "\n")

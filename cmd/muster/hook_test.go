@@ -121,7 +121,7 @@ func TestHookCommands(t *testing.T) {
 
 	// What happens is told at once, and only what was asked for.
 	began := time.Now()
-	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Glass", Path: "/clusters"}} {
+	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Glass", About: app.Subject{Kind: app.SubjectClusters}}} {
 		n.At, n.Tenant = time.Now(), app.DefaultTenant
 		if err := s.Store.Notify(t.Context(), n); err != nil {
 			t.Fatal(err)

@@ -25,28 +25,39 @@ type event struct {
 
 type noticeData struct {
 	app.Notice
-	URL       string `json:"url,omitempty"`
-	ActionURL string `json:"action_url,omitempty"`
+	Path       string `json:"path,omitempty"` // from the portal's root
+	Action     string `json:"action,omitempty"`
+	ActionName string `json:"action_name,omitempty"`
+	URL        string `json:"url,omitempty"`
+	ActionURL  string `json:"action_url,omitempty"`
 }
 
-// Body gives what is sent of a notice. base is the portal's address, "" where it is not known: then nothing leads there.
-func Body(d app.DueDelivery, base string) ([]byte, *app.Error) {
+// Portal is where links lead.
+type Portal struct {
+	Base string                   // "" where it is not known: then nothing leads there
+	Path func(app.Subject) string // the page of a subject, from Base; "" where there is none
+}
+
+// url gives the address of the page of a subject.
+func (p Portal) url(s app.Subject) string {
+	if path := p.Path(s); p.Base != "" && path != "" {
+		return strings.TrimSuffix(p.Base, "/") + path
+	}
+	return ""
+}
+
+// Body gives what is sent of a notice.
+func Body(d app.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if d.News != nil {
-		return newsBody(d, base)
+		return newsBody(d, p)
 	}
 	if d.Told != nil {
-		return buildBody(*d.Told, base)
+		return buildBody(*d.Told, p)
 	}
 	n := d.What
 	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)
 	n.Users, n.Groups = n.Users[:min(len(n.Users), mostNames)], n.Groups[:min(len(n.Groups), mostNames)]
-	link := func(path string) string {
-		if base == "" || path == "" {
-			return ""
-		}
-		return strings.TrimSuffix(base, "/") + path
-	}
-	url, action := link(n.Path), link(n.Action)
+	url, action := p.url(n.About), p.url(n.Act)
 	var body any
 	switch d.Format {
 	case app.HookSlack:
@@ -54,7 +65,7 @@ func Body(d app.DueDelivery, base string) ([]byte, *app.Error) {
 	case app.HookMail:
 		body = map[string]string{"to": d.To, "subject": "[Muster] " + n.Title, "text": mailText(n, url, action)}
 	default:
-		body = event{Type: n.Kind, Timestamp: n.At, Data: noticeData{n, url, action}}
+		body = event{Type: n.Kind, Timestamp: n.At, Data: noticeData{n, p.Path(n.About), p.Path(n.Act), n.ActionName, url, action}}
 	}
 	b, err := json.Marshal(body)
 	if err != nil {

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -31,11 +30,9 @@ type buildData struct {
 }
 
 // buildBody gives what a build is told. A cluster with more nodes than there is room for is told of with fewer of them.
-func buildBody(n app.BuildNews, base string) ([]byte, *app.Error) {
-	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes}
-	if base != "" {
-		d.URL = strings.TrimSuffix(base, "/") + n.Path
-	}
+func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
+	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes,
+		URL: p.url(app.BuildSubject(n.HookID, n.Build))}
 	for {
 		b, err := json.Marshal(buildEvent{Type: "build." + string(n.State), Timestamp: n.At, Data: d})
 		if err != nil {

@@ -204,7 +204,7 @@ func (d *desk) callBack(log *lockedLog) (stop func()) {
 	var wg sync.WaitGroup
 	for i := range 2 {
 		wg.Go(func() {
-			(&Deliverer{Name: fmt.Sprintf("server %d", i), Store: d.s.BuildCallbacks(), Sender: sender(0), Base: func() string { return "https://muster.test/" },
+			(&Deliverer{Name: fmt.Sprintf("server %d", i), Store: d.s.BuildCallbacks(), Sender: sender(0), Portal: func() Portal { return portalAt("https://muster.test/") },
 				Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: d.clock.Now, Chance: func() float64 { return 0 }}).Run(ctx)
 		})
 	}
@@ -216,11 +216,11 @@ func (d *desk) callBack(log *lockedLog) (stop func()) {
 // A body with more nodes than there is room for says how many it leaves out.
 func TestLargeClustersAreToldInPart(t *testing.T) {
 	t.Parallel()
-	n := app.BuildNews{Build: 1, State: app.BuildReady, Path: "/hooks/a/builds/1"}
+	n := app.BuildNews{Build: 1, State: app.BuildReady, HookID: "a"}
 	for i := range 20000 {
 		n.Nodes = append(n.Nodes, app.BuildNode{Name: fmt.Sprintf("n%d", i), Address: "192.0.2.9", Services: []string{"web"}})
 	}
-	b, err := Body(app.DueDelivery{Told: &n}, "")
+	b, err := Body(app.DueDelivery{Told: &n}, portalAt(""))
 	var body struct{ Data buildData }
 	if err != nil || len(b) > app.MaxHookBody || json.Unmarshal(b, &body) != nil || len(body.Data.Nodes) < 100 || len(body.Data.Nodes)+body.Data.More != 20000 || body.Data.URL != "" {
 		t.Errorf("%d bytes, %d nodes and %d more, %v", len(b), len(body.Data.Nodes), body.Data.More, err)

@@ -39,7 +39,7 @@ type Deliverer struct {
 	Name   string // of this server, unlike any other's
 	Store  Store
 	Sender *Sender
-	Base   func() string // the portal's address, for links; "" where it is not known
+	Portal func() Portal // where links lead
 	Log    *slog.Logger
 	Now    func() time.Time
 	Meter  app.Meter      // nil: nobody counts
@@ -133,7 +133,7 @@ func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]in
 // deliver makes one attempt and writes down what became of it.
 func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 	e := app.DeliveryEnd{Delivery: one.ID, Hook: one.HookID, Holder: d.Name, Attempt: one.Attempts}
-	m, err := messageOf(one, d.Base())
+	m, err := messageOf(one, d.Portal())
 	if one.Err != nil {
 		d.Log.Error("a notice cannot be sent", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
 		err = &app.Error{Code: app.EInternal, Message: "What the hook needs could not be read. It was written down on the server."}
@@ -166,14 +166,14 @@ func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 }
 
 // messageOf gives what is sent for a delivery.
-func messageOf(one app.DueDelivery, base string) (Message, *app.Error) {
+func messageOf(one app.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Err != nil {
 		return Message{}, nil // what there is of it isn't whole
 	}
 	if one.Told != nil && one.Told.Status != nil {
-		return statusMessage(one, base)
+		return statusMessage(one, p)
 	}
-	body, err := Body(one, base)
+	body, err := Body(one, p)
 	return Message{ID: one.MessageID, URL: one.URL, Body: body, Secrets: one.Secrets}, err
 }
 

@@ -56,7 +56,7 @@ func (d *desk) hook(name, url string, change ...func(*webhook.HookChange)) {
 func (d *desk) tell(titles ...string) {
 	d.Helper()
 	for _, title := range titles {
-		d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "t", Kind: app.NoticeAlarm, Title: title, Path: "/clusters/web"}))
+		d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "t", Kind: app.NoticeAlarm, Title: title, About: app.ClusterSubject("web")}))
 	}
 }
 
@@ -73,7 +73,7 @@ func (d *desk) run(store Store, limit time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		(&Deliverer{Name: fmt.Sprintf("server %p", done), Store: store, Sender: sender(limit), Base: func() string { return "https://muster.test" }, Log: quiet(),
+		(&Deliverer{Name: fmt.Sprintf("server %p", done), Store: store, Sender: sender(limit), Portal: func() Portal { return portalAt("https://muster.test") }, Log: quiet(),
 			Now: d.clock.Now, Chance: func() float64 { return 0 }}).Run(ctx)
 	}()
 	stop = func() { cancel(); <-done }

@@ -42,10 +42,10 @@ func veto(a Answer) string {
 }
 
 // newsBody gives what a lifecycle hook is sent. A cluster with more nodes than there is room for is told of with fewer of them.
-func newsBody(d app.DueDelivery, base string) ([]byte, *app.Error) {
+func newsBody(d app.DueDelivery, p Portal) ([]byte, *app.Error) {
 	n := *d.News
 	for {
-		b, err := json.Marshal(newsValue(n, d.Format, base))
+		b, err := json.Marshal(newsValue(n, d.Format, p))
 		if err != nil {
 			return nil, app.Errorf(app.EInternal, "What the hook is told cannot be written down: %w", err)
 		}
@@ -71,15 +71,11 @@ type newsData struct {
 	URL string `json:"url,omitempty"`
 }
 
-func newsValue(n app.OperationNews, f app.HookFormat, base string) any {
+func newsValue(n app.OperationNews, f app.HookFormat, p Portal) any {
 	if f == app.HookCoopr {
 		return cooprBody(n)
 	}
-	url := ""
-	if base != "" {
-		url = strings.TrimSuffix(base, "/") + "/clusters/" + n.Cluster.ID
-	}
-	return newsEvent{Type: "operation." + string(n.When), Timestamp: n.At, Data: newsData{n, url}}
+	return newsEvent{Type: "operation." + string(n.When), Timestamp: n.At, Data: newsData{n, p.url(app.ClusterSubject(n.Cluster.ID))}}
 }
 
 // cooprCallback is what Coopr's callback posted. Which of start, success and failure it was, a receiver knew by the URL; the

@@ -49,7 +49,7 @@ func keys(v any) []string {
 
 // TestCooprsPayload: cluster, job and nodes with the names that Coopr's data had, and nothing secret in them.
 func TestCooprsPayload(t *testing.T) {
-	b, err := Body(app.DueDelivery{Format: app.HookCoopr, News: newsOf(2)}, "")
+	b, err := Body(app.DueDelivery{Format: app.HookCoopr, News: newsOf(2)}, portalAt(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +105,12 @@ func TestNewsFit(t *testing.T) {
 		n.Nodes[i].Services = strings.Fields(strings.Repeat("a-service-with-a-long-name ", 200))
 	}
 	for _, f := range []app.HookFormat{app.HookMuster, app.HookCoopr} {
-		b, err := Body(app.DueDelivery{Format: f, News: n}, "https://muster.test/")
+		b, err := Body(app.DueDelivery{Format: f, News: n}, portalAt("https://muster.test/"))
 		if err != nil || len(b) > app.MaxHookBody || len(b) < app.MaxHookBody/4 {
 			t.Errorf("%s: %d bytes, %v", f, len(b), err)
 		}
 	}
-	b, err := Body(app.DueDelivery{Format: app.HookMuster, News: newsOf(1)}, "https://muster.test/")
+	b, err := Body(app.DueDelivery{Format: app.HookMuster, News: newsOf(1)}, portalAt("https://muster.test/"))
 	if err != nil || !strings.Contains(string(b), `"type":"operation.before"`) || !strings.Contains(string(b), `"url":"https://muster.test/clusters/web-1"`) ||
 		!strings.Contains(string(b), `"nodes_total":1`) {
 		t.Errorf("%s %v", b, err)

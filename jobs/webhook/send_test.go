@@ -250,7 +250,7 @@ func TestProxy(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	d := app.DueDelivery{Format: app.HookSlack, To: "ops@example.com", What: app.Notice{Tenant: "acme", Kind: app.NoticeLease, Title: "Ends <soon> & *now*\nhey",
-		Text: "<!channel> look", Path: "/clusters/web", Action: "/clusters/web/extend", ActionName: "Extend"}}
+		Text: "<!channel> look", About: app.ClusterSubject("web"), Act: app.Subject{Kind: app.SubjectLeaseExtension, ID: "web"}, ActionName: "Extend"}}
 	for format, want := range map[app.HookFormat]string{
 		app.HookSlack: `{"text":"*Ends \u0026lt;soon\u0026gt; \u0026amp; ∗now∗ hey*\n\u0026lt;!channel\u0026gt; look\n\u003chttps://m.test/clusters/web/extend|Extend\u003e · \u003chttps://m.test/clusters/web|Open\u003e"}`,
 		app.HookMail: `{"subject":"[Muster] Ends \u003csoon\u003e \u0026 *now* hey","text":"Ends \u003csoon\u003e \u0026 *now* hey\n\n\u003c!channel\u003e look\n\nExtend: https://m.test/clusters/web/extend\n\n` +
@@ -259,13 +259,13 @@ func TestBodies(t *testing.T) {
 			`"text":"\u003c!channel\u003e look","path":"/clusters/web","action":"/clusters/web/extend","action_name":"Extend","url":"https://m.test/clusters/web","action_url":"https://m.test/clusters/web/extend"}}`,
 	} {
 		d.Format = format
-		if b, err := Body(d, "https://m.test/"); err != nil || string(b) != want {
+		if b, err := Body(d, portalAt("https://m.test/")); err != nil || string(b) != want {
 			t.Errorf("%s: %s (%v)", format, b, err)
 		}
 	}
 	d.What.Text, d.What.Title = strings.Repeat("ä", 1<<20), strings.Repeat("ö", 1<<20)
 	d.What.Users = make([]string, 100_000)
-	if b, err := Body(d, ""); err != nil || len(b) > app.MaxHookBody {
+	if b, err := Body(d, portalAt("")); err != nil || len(b) > app.MaxHookBody {
 		t.Errorf("a huge notice has %d bytes (%v)", len(b), err)
 	}
 }

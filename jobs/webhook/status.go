@@ -46,7 +46,7 @@ var statusAPIs = map[string]statusAPI{
 }
 
 // statusMessage gives what is sent to write a commit status. The host is the hook's, never the event's.
-func statusMessage(d app.DueDelivery, base string) (Message, *app.Error) {
+func statusMessage(d app.DueDelivery, p Portal) (Message, *app.Error) {
 	s := *d.Told.Status
 	api, known := statusAPIs[s.System]
 	state := api.states[s.State]
@@ -55,8 +55,8 @@ func statusMessage(d app.DueDelivery, base string) (Message, *app.Error) {
 	}
 	s.Words, s.Context = characters(oneLine(s.Words), api.words), characters(oneLine(s.Context), api.name)
 	target := s.Link
-	if base != "" && s.Path != "" {
-		target = strings.TrimSuffix(base, "/") + s.Path
+	if d.Told.Cluster != "" {
+		target = cmp.Or(p.url(app.ClusterSubject(d.Told.Cluster)), target)
 	}
 	path, body := api.request(s, state, target)
 	if u, err := url.Parse(target); err != nil || u.Scheme != "https" && u.Scheme != "http" || len(target) > 255 {

@@ -125,7 +125,7 @@ func TestCommitStatuses(t *testing.T) {
 			b.State, b.ReadyAt = app.BuildReady, d.clock.Now()
 			n := b.News(d.clock.Now(), nil)
 			n.Status = b.CommitStatus(h, strings.Repeat("Ünïcode wörds are count\u0065d as characters. ", 20))
-			n.Status.Link, n.Status.Path = "https://shop.example.com/", "/clusters/web-1"
+			n.Status.Link, n.Cluster = "https://shop.example.com/", "web-1"
 			if _, err := d.s.MoveBuild(d.Context(), b, nil, &n, d.clock.Now()); err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestCommitStatusesThatCannotBeWritten(t *testing.T) {
 		g := newGitServer(t, system)
 		told := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Words: "No.", Link: "javascript:alert(1)"}}
 		one := app.DueDelivery{Told: told, API: g.srv.URL + "/api/", Token: "another"}
-		m, err := statusMessage(one, "")
+		m, err := statusMessage(one, portalAt(""))
 		if err != nil || strings.Contains(string(m.Body), "javascript") {
 			t.Fatalf("%s: %s, %v", system, m.Body, err)
 		}
@@ -182,7 +182,7 @@ func TestStatusTokensAreNotRedirected(t *testing.T) {
 				http.Redirect(w, r, other.URL+r.URL.EscapedPath(), status)
 			}))
 			told := app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitSuccess}
-			m, err := statusMessage(app.DueDelivery{Told: &app.BuildNews{Status: &told}, API: moved.URL, Token: gitToken}, "")
+			m, err := statusMessage(app.DueDelivery{Told: &app.BuildNews{Status: &told}, API: moved.URL, Token: gitToken}, portalAt(""))
 			if err != nil || len(m.Header) < len(api.header("")) {
 				t.Fatalf("%+v, %v", m, err)
 			}

@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/build"
+	"muster/portal/address"
 	"muster/portal/page"
 	"muster/portal/site"
 	webhookpage "muster/portal/webhook"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func buildHookAddress(name string) string { return "/admin/builds/" + name }
@@ -89,7 +91,7 @@ func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	s := HookShow{Now: p.Now(), Hook: h, System: build.BuildSystem{Name: h.System, Title: h.System}, URL: p.URL + h.Path(), Before: before}
+	s := HookShow{Now: p.Now(), Hook: h, System: build.BuildSystem{Name: h.System, Title: h.System}, URL: p.URL + address.BuildHook(h.ID), Before: before}
 	for _, system := range p.Building().BuildSystems() {
 		if system.Name == h.System {
 			s.System = system

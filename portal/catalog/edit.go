@@ -26,7 +26,8 @@ type catalogEditor struct {
 	text     string
 	view     Edit
 	status   int
-	others   bool // a choice was made that decides which fields there are
+	others   bool   // a choice was made that decides which fields there are
+	added    string // the field of a name that has a row now
 }
 
 // openEditor makes an editor for an entry; without a name for a new one.
@@ -237,7 +238,7 @@ func (e *catalogEditor) rows(in url.Values) {
 			e.refuse(page.Complaint{Message: "Which one?", Hint: "Choose or type a name beside the button."})
 			return
 		}
-		if e.tree.At(append(slices.Clone(path), name)...) != nil {
+		if e.added = field; e.tree.At(append(slices.Clone(path), name)...) != nil {
 			return
 		}
 		set.Path, set.Value = append(path, name), map[string]any{}
@@ -247,6 +248,7 @@ func (e *catalogEditor) rows(in url.Values) {
 	}
 	text, err := e.p.Texts.Set(e.view.Text, set)
 	if err != nil {
+		e.added = ""
 		e.refuse(page.Complaint{Message: app.AsError(err).Message, Hint: app.AsError(err).Hint})
 		return
 	}
@@ -352,6 +354,11 @@ func (e *catalogEditor) finish(in url.Values) {
 		e.view.Form = e.formOf(e.tree)
 	}
 	e.view.Form.Unread = unread
+	for _, s := range e.view.Form.Sections {
+		if s.Add != nil && s.Add.Field != "" && s.Add.Field != e.added {
+			s.Add.Typed = strings.TrimSpace(in.Get(s.Add.Field))
+		}
+	}
 	complain(&e.view.Form, e.file().Name, e.view.Problems)
 	eachField(&e.view.Form, func(s *Section, x *Field) {
 		if x.Secret() && in.Get(x.Name) != "" {

@@ -41,6 +41,7 @@ type Add struct {
 	Label, Value string // of the button
 	Field        string // the input with the name, "" where a row has none
 	Choices      []string
+	Typed        string // a name that was typed and not added yet
 }
 
 // The kinds of fields.

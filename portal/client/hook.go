@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/webhook"
+	"muster/portal/wire"
 )
 
 func hookPath(name string, rest ...string) string {
@@ -65,14 +66,14 @@ func (c *Client) Resend(ctx context.Context, name string, id int64) (d app.HookD
 }
 
 // Notices lists what the caller was told before a number, newest first; 0 begins with the newest. Next is where to go on, 0 at the end.
-func (c *Client) Notices(ctx context.Context, before int64, limit int) (list []app.Notice, next int64, err error) {
+func (c *Client) Notices(ctx context.Context, before int64, limit int) (list []wire.Notice, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(limit)}}
 	if before > 0 {
 		q.Set("before", strconv.FormatInt(before, 10))
 	}
 	var out struct {
-		Notices []app.Notice `json:"notices"`
-		Next    int64        `json:"next"`
+		Notices []wire.Notice `json:"notices"`
+		Next    int64         `json:"next"`
 	}
 	err = c.CallInto(ctx, "/notices", q, &out)
 	return out.Notices, out.Next, err

@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"muster/app"
-	"muster/app/identity"
 	"muster/portal/site"
 )
+
+// DevicePath is the page where the code of a device is entered.
+const DevicePath = "/device"
 
 type apiDeviceAsk struct {
 	Agent string `header:"User-Agent"`
@@ -30,7 +32,7 @@ func (p *Service) APIDeviceStart(ctx context.Context, in *apiDeviceAsk) (*site.B
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[apiDeviceCodes]{Body: apiDeviceCodes{DeviceCode: c.Device, UserCode: c.User, Path: identity.DevicePath, ExpiresIn: int(c.ExpiresIn.Seconds()),
+	return &site.Body[apiDeviceCodes]{Body: apiDeviceCodes{DeviceCode: c.Device, UserCode: c.User, Path: DevicePath, ExpiresIn: int(c.ExpiresIn.Seconds()),
 		Interval: int(c.Interval.Seconds())}}, nil
 }
 

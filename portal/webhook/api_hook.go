@@ -5,7 +5,9 @@ import (
 
 	"muster/app"
 	"muster/app/webhook"
+	"muster/portal/address"
 	"muster/portal/site"
+	"muster/portal/wire"
 )
 
 type HookName struct {
@@ -42,8 +44,8 @@ type hookDeliveryList struct {
 }
 
 type noticeList struct {
-	Notices []app.Notice `json:"notices"`
-	Next    int64        `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Notices []wire.Notice `json:"notices"`
+	Next    int64         `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
 }
 
 func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {
@@ -51,7 +53,7 @@ func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.B
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	out := noticeList{Notices: site.OrEmpty(all)}
+	out := noticeList{Notices: address.Notices(all)}
 	if len(all) == in.Limit {
 		out.Next = all[len(all)-1].ID
 	}

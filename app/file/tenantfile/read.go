@@ -28,7 +28,9 @@ func (Files) ReadTenant(text string) (s settings.TenantSettings, places map[stri
 	case f.Root.Kind != yaml.MappingNode:
 		f.Bad(f.Root, "", "The file doesn't hold the settings of a tenant: it isn't a list of keys and values.")
 	case form(f):
-		f.Read(f.Root, &s, "")
+		var t tenantForm
+		f.Read(f.Root, &t, "")
+		s = t.settings()
 	}
 	places = make(map[string]settings.TenantPlace, len(f.Places))
 	for path, p := range f.Places {

@@ -69,9 +69,13 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	t.Parallel()
 	var f Files
 	rapid.Check(t, func(t *rapid.T) {
-		var s settings.TenantSettings
-		draw(t, reflect.ValueOf(&s).Elem(), 0)
-		s.Form = settings.TenantForm
+		var drawn tenantForm
+		draw(t, reflect.ValueOf(&drawn).Elem(), 0)
+		drawn.Form = settings.TenantForm
+		s := drawn.settings()
+		if !reflect.DeepEqual(formOf(s), drawn) {
+			t.Fatalf("%+v\nis not\n%+v", formOf(s), drawn)
+		}
 		written := f.WriteTenant(s)
 		back, places, problems := f.ReadTenant(written)
 		if len(problems) > 0 {
@@ -80,7 +84,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 		if again := f.WriteTenant(back); again != written {
 			t.Fatalf("it was\n%s\nand is\n%s", written, again)
 		}
-		if !reflect.DeepEqual(s.Users, back.Users) || !reflect.DeepEqual(s.Catalog, back.Catalog) || !reflect.DeepEqual(s.Quotas, back.Quotas) || !reflect.DeepEqual(s.Secrets, back.Secrets) {
+		if !reflect.DeepEqual(s.Policies, back.Policies) || !reflect.DeepEqual(s.Users, back.Users) || !reflect.DeepEqual(s.Catalog, back.Catalog) || !reflect.DeepEqual(s.Quotas, back.Quotas) || !reflect.DeepEqual(s.Secrets, back.Secrets) {
 			t.Fatalf("%+v\nis not\n%+v\n%s", s, back, written)
 		}
 		for name := range s.Users {

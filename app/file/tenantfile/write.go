@@ -17,7 +17,7 @@ There is no secret in here: ${secret:NAME} is a place for one. docs/tenant-setti
 
 // WriteTenant implements app.TenantFiles.
 func (Files) WriteTenant(s settings.TenantSettings) string {
-	root := write(reflect.ValueOf(s))
+	root := write(reflect.ValueOf(formOf(s)))
 	root.HeadComment = head
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)

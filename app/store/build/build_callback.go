@@ -176,6 +176,7 @@ func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
 	d := r.DueDelivery
 	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), app.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
 	d.Err = json.Unmarshal(r.payload, d.Told)
+	d.Told.HookID = r.hook
 	open := func(sealed []byte, place string) []byte {
 		if len(sealed) == 0 {
 			return nil

@@ -22,7 +22,7 @@ func (t *Tx) Notice(n app.Notice) error {
 	}
 	return t.Exec(`INSERT INTO notices (at, tenant, kind, cluster, request, users, in_groups, title, body, path, action, action_name)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		Micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, JSON(n.Users), JSON(n.Groups), n.Title, n.Text, n.Path, n.Action, n.ActionName)
+		Micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, JSON(n.Users), JSON(n.Groups), n.Title, n.Text, n.About.String(), n.Act.String(), n.ActionName)
 }
 
 // LikeMarks takes from a text what LIKE would understand; statements name ! as the escape.

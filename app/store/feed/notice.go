@@ -26,16 +26,17 @@ type NoticeRow struct {
 	app.Notice
 	at            int64
 	users, groups []byte
+	about, act    string
 }
 
 // Dest gives where to scan NoticeColumns to.
 func (r *NoticeRow) Dest() []any {
-	return []any{&r.ID, &r.at, &r.Tenant, &r.Kind, &r.Cluster, &r.Request, &r.users, &r.groups, &r.Title, &r.Text, &r.Path, &r.Action, &r.ActionName}
+	return []any{&r.ID, &r.at, &r.Tenant, &r.Kind, &r.Cluster, &r.Request, &r.users, &r.groups, &r.Title, &r.Text, &r.about, &r.act, &r.ActionName}
 }
 
 // Value gives the notice that was scanned.
 func (r *NoticeRow) Value() (app.Notice, error) {
-	r.At = db.FromMicros(r.at)
+	r.At, r.About, r.Act = db.FromMicros(r.at), app.ParseSubject(r.about), app.ParseSubject(r.act)
 	if err := errors.Join(json.Unmarshal(r.users, &r.Users), json.Unmarshal(r.groups, &r.Groups)); err != nil {
 		return r.Notice, fmt.Errorf("store: notice %d: %w", r.ID, err)
 	}

@@ -123,14 +123,14 @@ const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AN
 	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
 
 // MarkLost implements app.ClusterStore.
-func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) error {
+func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := pooldb.PoolMachineLost(t, cluster, message); err != nil {
+		if err := pooldb.PoolMachineLost(t, cluster, message, now); err != nil {
 			return err
 		}
 		n, err := t.Count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END
 			WHERE tenant = ? AND id = ? AND (status = 'active' OR status = 'failed' AND lost_at > 0 AND message <> ?)`,
-			message, db.Micros(time.Now()), tenant, cluster, message)
+			message, db.Micros(now), tenant, cluster, message)
 		if err != nil {
 			return err
 		}
@@ -145,17 +145,17 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string) e
 			return db.Wrapped(err)
 		}
 		if n > 0 {
-			if err := health.CheckSoon(t, tenant, cluster, time.Now()); err != nil { // repair by itself begins with what a round finds
+			if err := health.CheckSoon(t, tenant, cluster, now); err != nil { // repair by itself begins with what a round finds
 				return err
 			}
 		}
 		if pool == 0 { // those of pools are told of by their pool
-			if err := t.Notice(app.Notice{At: time.Now(), Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, Path: "/clusters/" + cluster,
+			if err := t.Notice(app.Notice{At: now, Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, About: app.ClusterSubject(cluster),
 				Title: name + " lost machines.", Text: message}); err != nil {
 				return err
 			}
 		}
-		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
+		return t.Event(app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster,
 			Status: string(status), Message: message})
 	})
 }

@@ -205,7 +205,7 @@ func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Act
 }
 
 // MarkFound implements app.OrphanStore.
-func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
+func (s *Store) MarkFound(ctx context.Context, tenant, cluster string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)
 		if err != nil || n == 0 {
@@ -214,10 +214,10 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string) error {
 		if err := t.Exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
 			return err
 		}
-		if err := pool.PoolMachineFound(t, cluster); err != nil {
+		if err := pool.PoolMachineFound(t, cluster, now); err != nil {
 			return err
 		}
-		return t.Event(app.Event{At: time.Now(), Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
+		return t.Event(app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
 			Message: "All machines run again."})
 	})
 }

@@ -76,7 +76,7 @@ func Over(t *db.Tx, op app.Operation) error {
 	if expires == 0 || expires > db.Micros(op.CreatedAt) {
 		return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("The lease of %q was just moved.", name)}
 	}
-	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeLease, Cluster: op.Cluster, Users: []string{owner}, Path: "/clusters/" + op.Cluster,
+	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeLease, Cluster: op.Cluster, Users: []string{owner}, About: app.ClusterSubject(op.Cluster),
 		Title: fmt.Sprintf("The lease of %s has ended.", name), Text: "It is being deleted, with what is on its machines."})
 }
 

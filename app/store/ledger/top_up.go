@@ -67,7 +67,7 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 		}
 	}
 	if status == app.ClusterActive && c.Size >= u.Wanted {
-		if err := t.Notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+		if err := t.Notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Wanted), Text: "What was missing when it went on has come."}); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (s *Store) JudgeGoOn(ctx context.Context, j operation.GoOnJudgement) (judge
 		if err := ledger.SetCluster(t, j.Now, o.Tenant, o.Cluster, c.Status, o.Message); err != nil {
 			return err
 		}
-		return t.Notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+		return t.Notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 			Title: fmt.Sprintf("%s is not gone on with by itself.", c.Name), Text: why})
 	})
 	return judged, err
@@ -128,6 +128,6 @@ func beginGoOn(t *db.Tx, op app.Operation, n app.NewOperation) error {
 	} else {
 		text += " They are asked for again later."
 	}
-	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Path: "/clusters/" + c.ID,
+	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("%s goes on with %d of %d nodes.", c.Name, n.Change.Size, n.Change.Size+len(lost)), Text: text})
 }

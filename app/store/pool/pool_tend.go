@@ -97,7 +97,7 @@ func (s *Store) EndPool(ctx context.Context, p app.Pool, now time.Time) error {
 }
 
 // PoolMachineLost takes a machine that is gone out of its pool, where the cluster is one's.
-func PoolMachineLost(t *db.Tx, cluster, message string) error {
+func PoolMachineLost(t *db.Tx, cluster, message string, now time.Time) error {
 	var pool int64
 	err := t.Row(`UPDATE pool_machines SET state = 'failed', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('ready', 'promised') RETURNING pool`, cluster).Scan(&pool)
 	if db.IsNoRows(err) {
@@ -109,11 +109,11 @@ func PoolMachineLost(t *db.Tx, cluster, message string) error {
 	if err := t.Exec(`UPDATE reservations SET ended_at = 0 WHERE cluster = ? AND pool = 1`, cluster); err != nil {
 		return err
 	}
-	return ledger.WakePool(t, time.Now(), pool)
+	return ledger.WakePool(t, now, pool)
 }
 
 // PoolMachineFound puts one back that was lost and runs again, before anything was done about it.
-func PoolMachineFound(t *db.Tx, cluster string) error {
+func PoolMachineFound(t *db.Tx, cluster string, now time.Time) error {
 	var pool int64
 	err := t.Row(`UPDATE pool_machines SET state = 'ready' WHERE cluster = ? AND state = 'failed' AND ready_at > 0 RETURNING pool`, cluster).Scan(&pool)
 	if db.IsNoRows(err) {
@@ -122,5 +122,5 @@ func PoolMachineFound(t *db.Tx, cluster string) error {
 	if err != nil {
 		return db.Wrapped(err)
 	}
-	return ledger.WakePool(t, time.Now(), pool)
+	return ledger.WakePool(t, now, pool)
 }

@@ -166,7 +166,7 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Res
 			return err
 		}
 		return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeResource, Title: fmt.Sprintf("Other versions of %d resources are in use", len(rows)),
-			Text: who.Name() + " has synced " + clipped(strings.Join(names, ", "), 500) + ". Clusters that stand get them when they are upgraded.", Path: "/admin/resources"})
+			Text: who.Name() + " has synced " + clipped(strings.Join(names, ", "), 500) + ". Clusters that stand get them when they are upgraded.", About: app.Subject{Kind: app.SubjectResources}})
 	})
 	return out, err
 }

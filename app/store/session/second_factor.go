@@ -190,7 +190,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		switch {
 		case wrong != nil && failures == identity.MostWrongCodes:
 			return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("%d wrong codes were entered for the account %s", failures, who.User),
-				Text: "Whoever it was knows the password. If it wasn't you, change it.", Path: "/account/password"})
+				Text: "Whoever it was knows the password. If it wasn't you, change it.", About: app.Subject{Kind: app.SubjectPassword}})
 		case wrong != nil:
 			return nil
 		}
@@ -237,7 +237,7 @@ func (s *Store) usedFactor(t *db.Tx, who app.Actor, u identity.FactorUse, at tim
 		return err
 	}
 	return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("A recovery code was used for the account %s", who.User),
-		Text: fmt.Sprintf("%d are left. If it wasn't you, change your password and replace the codes.", left), Path: "/account/second-factor"})
+		Text: fmt.Sprintf("%d are left. If it wasn't you, change your password and replace the codes.", left), About: app.Subject{Kind: app.SubjectSecondFactor}})
 }
 
 // RemoveFactor implements app.SecondFactorStore.
@@ -294,7 +294,7 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 			return err
 		}
 		return t.Notice(app.Notice{At: at, Tenant: u.Tenant, Kind: app.NoticeAccount, Users: []string{u.Name}, Title: fmt.Sprintf("%s removed the second factors of the account %s", who.Name(), u.Name),
-			Text: "The password alone signs in now. Add a second factor again on your account page.", Path: "/account/second-factor"})
+			Text: "The password alone signs in now. Add a second factor again on your account page.", About: app.Subject{Kind: app.SubjectSecondFactor}})
 	})
 }
 

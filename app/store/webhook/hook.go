@@ -247,9 +247,10 @@ func stopHook(t *db.Tx, h app.Hook, why string, now time.Time) error {
 	if err := t.Deed(now, server, "hook.stop", h.Name, nil, map[string]any{"why": why}); err != nil {
 		return err
 	}
+	about := app.Subject{Kind: app.SubjectHook, ID: h.Name}
 	return t.Notice(app.Notice{At: now, Tenant: h.Tenant, Kind: app.NoticeHook, Title: fmt.Sprintf("The hook %q was stopped", h.Name),
-		Text: why + " Notices are not sent there any more, until an admin switches it on again.",
-		Path: "/admin/hooks/" + h.Name, Action: "/admin/hooks/" + h.Name, ActionName: "Look at the hook"})
+		Text:  why + " Notices are not sent there any more, until an admin switches it on again.",
+		About: about, Act: about, ActionName: "Look at the hook"})
 }
 
 // dropWaiting ends what waits, but not what is being sent at this moment.

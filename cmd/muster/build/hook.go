@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/build"
 	"muster/app/file/spec"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/webhook"
+	"muster/portal/address"
+
+	"github.com/spf13/cobra"
 )
 
 func buildHooksCommand(c *cli.Context) *cobra.Command {
@@ -40,7 +42,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 				if !h.Enabled {
 					words = "off"
 				}
-				t.Add(h.Name, h.System, h.Owner, strconv.Itoa(len(h.Rules)), strconv.Itoa(h.Live), last, h.Path(), words)
+				t.Add(h.Name, h.System, h.Owner, strconv.Itoa(len(h.Rules)), strconv.Itoa(h.Live), last, address.BuildHook(h.ID), words)
 			}
 			if len(all.Hooks) == 0 {
 				fmt.Fprintln(c.Stdout, "No build hooks. Make one: muster build hook save NAME --system SYSTEM")
@@ -120,7 +122,7 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 			if s.Made {
 				word = "made"
 			}
-			fmt.Fprintf(c.Stdout, "Build hook %s %s. Deliveries go to %s%s\n", s.Name, word, cl.Settings().URL, s.Path())
+			fmt.Fprintf(c.Stdout, "Build hook %s %s. Deliveries go to %s%s\n", s.Name, word, cl.Settings().URL, address.BuildHook(s.ID))
 			if s.Secret != "" {
 				fmt.Fprintf(c.Stdout, "Secret: %s  (shown this once)\n", s.Secret)
 			}
@@ -156,7 +158,7 @@ func buildHookShowCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(h)
 			}
-			fmt.Fprintf(c.Stdout, "Build hook %s of %s, as %s: %s%s\n", h.Name, h.System, h.Owner, cl.Settings().URL, h.Path())
+			fmt.Fprintf(c.Stdout, "Build hook %s of %s, as %s: %s%s\n", h.Name, h.System, h.Owner, cl.Settings().URL, address.BuildHook(h.ID))
 			for _, words := range []string{h.Why, h.Refused} {
 				if words != "" {
 					fmt.Fprintln(c.Stdout, "! "+words)

@@ -7,12 +7,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gorilla/websocket"
 	"muster/app"
 	"muster/app/all"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
+	"muster/portal/address"
 	"muster/portal/chat"
+
+	"github.com/gorilla/websocket"
 )
 
 // SlackConfig is how Slack is spoken to, as plain values; the zero value speaks to none.
@@ -80,5 +82,5 @@ func (c SlackConfig) open(a *all.App, at, server string, log *slog.Logger) *slac
 		return nil
 	}
 	return slack.New(slack.Config{Muster: a, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		API: c.API, Currency: c.Currency, Server: server, URL: func() string { return at }, Client: c.Client, Dialer: c.Dialer, Log: log})
+		API: c.API, Currency: c.Currency, Server: server, URL: func() string { return at }, Pages: address.Of, Client: c.Client, Dialer: c.Dialer, Log: log})
 }

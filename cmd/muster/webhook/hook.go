@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
+	"muster/portal/wire"
+
+	"github.com/spf13/cobra"
 )
 
 // testPatience is how long `muster hook test` waits for what becomes of the test.
@@ -428,8 +430,8 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 		}
 		if c.JSON() {
 			return c.PrintJSON(struct {
-				Notices []app.Notice `json:"notices"`
-				Next    int64        `json:"next,omitempty"`
+				Notices []wire.Notice `json:"notices"`
+				Next    int64         `json:"next,omitempty"`
 			}{list, next})
 		}
 		if len(list) == 0 {
