@@ -10,16 +10,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"github.com/go-chi/chi/v5"
 	"muster/app"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/app/usage"
 	"muster/portal/identity"
 	"muster/portal/operation"
 	"muster/portal/site"
 	"muster/portal/wire"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 )
 
 // tellProblems makes huma say its own refusals in our form. Huma keeps that choice in a variable of its package, so it
@@ -62,8 +63,8 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
 	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
 	schema.Schema(reflect.TypeFor[app.AmendAnswer](), true, "")
-	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")        // which usageForms refers to
-	schema.Schema(reflect.TypeFor[template.Inventory](), true, "") // which inventoryForm refers to
+	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")         // which usageForms refers to
+	schema.Schema(reflect.TypeFor[inventory.Inventory](), true, "") // which inventoryForm refers to
 
 	api.UseMiddleware(p.boundTime, p.bearer(api), p.tagged, p.matching, p.repeatable)
 	return api

@@ -5,19 +5,20 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/build"
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/inventory"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/app/settings"
-	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 const SchemaPrefix = "#/components/schemas/"
@@ -356,10 +357,10 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Changes":  `nullable:"false"`,
 		"Fill":     `doc:"Names of the places that have no value yet"`,
 	},
-	reflect.TypeFor[template.Inventory](): {
+	reflect.TypeFor[inventory.Inventory](): {
 		"Hosts": `nullable:"false"`,
 	},
-	reflect.TypeFor[template.InventoryHost](): {
+	reflect.TypeFor[inventory.InventoryHost](): {
 		"Services": `nullable:"false"`,
 	},
 	reflect.TypeFor[usage.Usage](): {
