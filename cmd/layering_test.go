@@ -79,6 +79,7 @@ var rooms = []room{
 	{"app/store/storetest/*", []string{"app", "app/all", "domains", "app/apptest", "app/store/storetest/kit"}, "a noun's cases know no other noun's cases, and no store"},
 	{"app/ledger/ledgertest", []string{"app", "app/ledger"}, "a ledger in memory needs only the rules"},
 	{"app/execution/executiontest", []string{"app", "app/all", "domains", "app/apptest"}, "workers are tried against the use cases"},
+	{"app/apptest/office", []string{"app", "app/all", "domains", "app/apptest", "app/policy/cel", "app/store", "app/store/storetest", "planner", "solver", "solver/change"}, "use cases are opened for tests as the server opens them"},
 	{"app/apptest", []string{"app"}, "what many tests share knows only the nouns"},
 	{"app/archive", []string{"app", "app/resource"}, "archives are resources"},
 	{"app/netguard", []string{"app", "app/webhook"}, "it guards where hooks may lead"},
@@ -183,7 +184,7 @@ var homes = []struct {
 	rooms []string
 	why   string
 }{
-	{"database/sql", []string{"app/store/db", "app/store/storetest"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
+	{"database/sql", []string{"app/store/db", "app/store/storetest", "app/apptest/office"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
 	{"modernc.org/sqlite", []string{"app/store/db"}, "the driver goes with database/sql"},
 	{"github.com/jackc/pgx", []string{"app/store/db"}, "so does that of PostgreSQL"},
 	{"gocloud.dev", nil, "it is not kept any more, since it brings gRPC: blob and kms have drivers of their own"},
@@ -225,7 +226,7 @@ var homes = []struct {
 	{"go.opentelemetry.io", []string{"cmd/muster/observe/trace", "cmd/muster/observe/trace/otlptest"}, "one room speaks to OpenTelemetry; the others follow in app's words"},
 	{"net/http/httptest", []string{"bot/slack/slacktest", "portal/portaltest", "portal/buildsystems/buildsystemtest"}, "what helps tests is in no program that people run"},
 	{"net/http/pprof", []string{"cmd/muster/server"}, "profiles are shown by the process itself"},
-	{"testing", []string{"app/apptest", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "app/apptest/office", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 

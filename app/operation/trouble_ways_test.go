@@ -1,4 +1,4 @@
-package app_test
+package operation_test
 
 import (
 	"flag"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/apptest/office"
 	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/store/db"
@@ -85,7 +86,7 @@ func (r *ruin) tell(as *app.Assignment) {
 
 // wrong says what of the services of a cluster, or of the names that its machines know, is not as it should be; "" for nothing.
 func (r *ruin) wrong(v app.ClusterView) (wrong string) {
-	d, err := r.store.Definition(r.Context(), v.Tenant, v.ID)
+	d, err := r.Store.Definition(r.Context(), v.Tenant, v.ID)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func (r *ruin) carry() {
 	r.Helper()
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for {
-		claimed, err := r.app.Claim(r.Context(), w, 1)
+		claimed, err := r.App.Claim(r.Context(), w, 1)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func (r *ruin) carry() {
 		if report.Err == nil {
 			r.act(as, &report)
 		}
-		answers, err := r.app.Report(r.Context(), w, []app.Report{report})
+		answers, err := r.App.Report(r.Context(), w, []app.Report{report})
 		if err != nil || answers[0].Err != nil {
 			r.Fatal(err, answers)
 		}
@@ -175,8 +176,8 @@ func (r *ruin) act(as *app.Assignment, report *app.Report) {
 	gone := app.Errorf(app.ENotFound, "The machine of %s is gone.", as.Node.Name)
 	switch as.Action {
 	case app.ActionCreate:
-		r.made++
-		id = fmt.Sprintf("m%d", r.made)
+		r.Made++
+		id = fmt.Sprintf("m%d", r.Made)
 		r.machines[id] = true
 		report.Machine = &app.Machine{ID: id, State: app.MachineRunning}
 	case app.ActionDelete:
@@ -218,12 +219,12 @@ func (r *ruin) running(id string) *app.Machine {
 	return &app.Machine{ID: id, State: app.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0." + id[1:]}}
 }
 
-func (r *ruin) nodes() []app.Node { return r.see("shop").Nodes }
+func (r *ruin) nodes() []app.Node { return r.See("shop").Nodes }
 
 // notice marks what is gone as the reconciler does.
 func (r *ruin) notice() {
 	r.Helper()
-	list, err := r.app.Clusters(r.Context(), r.who, app.ClusterFilter{Name: "shop"})
+	list, err := r.App.Clusters(r.Context(), r.Who, app.ClusterFilter{Name: "shop"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -240,11 +241,11 @@ func (r *ruin) notice() {
 		return
 	}
 	id := list[0].ID
-	if _, err := r.store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.clock.Now()); err != nil {
+	if _, err := r.Store.MarkNodes(r.Context(), app.DefaultTenant, id, lost, nil, r.Clock.Now()); err != nil {
 		r.Fatal(err)
 	}
 	if list[0].Status == app.ClusterActive {
-		if err := r.store.MarkLost(r.Context(), app.DefaultTenant, id, operation.LostWords(lost)); err != nil {
+		if err := r.Store.MarkLost(r.Context(), app.DefaultTenant, id, operation.LostWords(lost)); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -256,22 +257,22 @@ func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
 	var err error
 	switch way {
 	case app.WayResume:
-		_, err = r.app.ResumeOperation(r.Context(), r.who, v.ID, 0)
+		_, err = r.App.ResumeOperation(r.Context(), r.Who, v.ID, 0)
 	case app.WayRepair:
-		_, err = r.app.Amend(r.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationRepair})
+		_, err = r.App.Amend(r.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationRepair})
 	case app.WayRollBack:
-		_, err = r.app.RollBack(r.Context(), r.who, v.ID, 0, "")
+		_, err = r.App.RollBack(r.Context(), r.Who, v.ID, 0, "")
 	case app.WayReconfigure:
-		_, err = r.app.Amend(r.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.made}})
+		_, err = r.App.Amend(r.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
 	case app.WayAcceptPartial:
-		_, err = r.app.GoOn(r.Context(), r.who, v.ID, 0, "", true)
+		_, err = r.App.GoOn(r.Context(), r.Who, v.ID, 0, "", true)
 		if e := app.AsError(err); err != nil && e.Reason == "no_go_on" {
 			return false
 		}
 	case app.WayWake:
-		_, err = r.app.WakeCluster(r.Context(), r.who, v.ID, "")
+		_, err = r.App.WakeCluster(r.Context(), r.Who, v.ID, "")
 	case app.WayDelete:
-		_, err = r.app.DeleteCluster(r.Context(), r.who, v.ID)
+		_, err = r.App.DeleteCluster(r.Context(), r.Who, v.ID)
 	}
 	if err != nil {
 		r.Fatalf("%s was offered and is refused: %v (%s)", way, err, app.AsError(err).Hint)
@@ -285,7 +286,7 @@ func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
 func (r *ruin) checkActions(where string, v app.ClusterView) {
 	r.Helper()
 	refused := func(m app.Amendment) bool {
-		_, err := r.app.PreviewAmend(r.Context(), r.who, v.ID, m)
+		_, err := r.App.PreviewAmend(r.Context(), r.Who, v.ID, m)
 		return err != nil && slices.Contains([]string{"cluster_failed", "cluster_asleep", "cluster_deleted", "cluster_pending", "operation_running", "lost_machines", "no_nodes"}, app.AsError(err).Reason)
 	}
 	for _, m := range []app.Amendment{{Kind: app.OperationResize, Size: 5}, {Kind: app.OperationAddServices, Services: []string{"cache"}},
@@ -305,12 +306,12 @@ func (r *ruin) checkActions(where string, v app.ClusterView) {
 		}
 	}
 	o := v.Operations[0]
-	steps, err := r.store.Steps(r.Context(), v.Tenant, o.ID)
+	steps, err := r.Store.Steps(r.Context(), v.Tenant, o.ID)
 	if err != nil {
 		r.Fatal(err)
 	}
 	want := cluster.UnfinishedOf(steps, v.Nodes)
-	got, err := r.store.Unfinished(r.Context(), v.Tenant, o.ID)
+	got, err := r.Store.Unfinished(r.Context(), v.Tenant, o.ID)
 	for _, u := range []*app.Unfinished{&want, &got} {
 		for i := range u.Failures {
 			u.Failures[i] = app.Step{ID: u.Failures[i].ID, Error: u.Failures[i].Error}
@@ -338,7 +339,7 @@ func (r *ruin) must(_ any, err error) {
 func asked(m app.Amendment) func(r *ruin) {
 	return func(r *ruin) {
 		r.Helper()
-		a, err := r.app.Amend(r.Context(), r.who, "shop", m)
+		a, err := r.App.Amend(r.Context(), r.Who, "shop", m)
 		if err != nil || a.Operation == 0 {
 			r.Fatalf("%+v: %v %+v", m, err, app.AsError(err))
 		}
@@ -349,7 +350,7 @@ func asked(m app.Amendment) func(r *ruin) {
 func made(r *ruin) { creates(r); r.carry() }
 
 func creates(r *ruin) {
-	r.must(r.app.CreateCluster(r.Context(), r.who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}}))
+	r.must(r.App.CreateCluster(r.Context(), r.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}}))
 }
 
 // done has an operation end well first.
@@ -374,17 +375,20 @@ func (r *ruin) breakAt(step int) {
 	r.hit = false
 }
 
-func (r *ruin) sleeps() { r.must(r.app.SleepCluster(r.Context(), r.who, "shop", "")) }
-func (r *ruin) wakes()  { r.must(r.app.WakeCluster(r.Context(), r.who, "shop", "")) }
-func (r *ruin) undoes() { r.must(r.app.RollBack(r.Context(), r.who, "shop", 0, "")) }
-func (r *ruin) gives()  { r.must(r.app.DeleteCluster(r.Context(), r.who, "shop")) }
+func (r *ruin) sleeps() { r.must(r.App.SleepCluster(r.Context(), r.Who, "shop", "")) }
+
+func (r *ruin) wakes() { r.must(r.App.WakeCluster(r.Context(), r.Who, "shop", "")) }
+
+func (r *ruin) undoes() { r.must(r.App.RollBack(r.Context(), r.Who, "shop", 0, "")) }
+
+func (r *ruin) gives() { r.must(r.App.DeleteCluster(r.Context(), r.Who, "shop")) }
 
 func (r *ruin) upgrades() {
-	web := *r.catalog.Services["web"]
+	web := *r.Catalog.Services["web"]
 	web.Actions = maps.Clone(web.Actions)
-	r.made++
-	web.Actions[app.ActionInstall] = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": fmt.Sprint("web version ", r.made)}}
-	r.catalog.Services["web"] = &web
+	r.Made++
+	web.Actions[app.ActionInstall] = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": fmt.Sprint("web version ", r.Made)}}
+	r.Catalog.Services["web"] = &web
 	asked(app.Amendment{Kind: app.OperationUpgrade})(r)
 }
 
@@ -468,7 +472,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 	if !r.hit || r.gone() {
 		return r.hit
 	}
-	v, first := r.see("shop"), app.WayKind("nothing")
+	v, first := r.See("shop"), app.WayKind("nothing")
 	r.checkActions(where, v)
 	if v.Status == app.ClusterFailed {
 		ways := v.Trouble.Ways
@@ -485,7 +489,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 		if r.gone() {
 			return true
 		}
-		if v = r.see("shop"); v.Status == app.ClusterActive {
+		if v = r.See("shop"); v.Status == app.ClusterActive {
 			break
 		}
 		if v.Status == app.ClusterAsleep {
@@ -513,7 +517,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 }
 
 func (r *ruin) gone() bool {
-	list, err := r.app.Clusters(r.Context(), r.who, app.ClusterFilter{Name: "shop"})
+	list, err := r.App.Clusters(r.Context(), r.Who, app.ClusterFilter{Name: "shop"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -527,7 +531,7 @@ func (r *ruin) tidy() {
 		if r.gone() {
 			break
 		}
-		if _, err := r.app.DeleteCluster(r.Context(), r.who, "shop"); err != nil {
+		if _, err := r.App.DeleteCluster(r.Context(), r.Who, "shop"); err != nil {
 			r.Fatal(err)
 		}
 		r.at = -1
@@ -543,13 +547,13 @@ func (r *ruin) tidy() {
 func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	r := newRuin(t)
 	r.sick()
-	v := r.see("shop")
+	v := r.See("shop")
 	lost := v.Trouble.Lost[0]
 	if !slices.Equal(v.Actions.LostNodes, []app.OperationKind{app.OperationRepair}) || !slices.Contains(v.Actions.Nodes, app.OperationRestart) {
 		t.Errorf("the actions are %+v", v.Actions)
 	}
 	r.checkActions("lost", v)
-	p, err := r.app.PreviewAmend(t.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationRestart})
+	p, err := r.App.PreviewAmend(t.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationRestart})
 	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing is done there.") {
 		t.Errorf("the restart says %q, %v", p.Notes, err)
 	}
@@ -560,21 +564,21 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	}
 	asked(app.Amendment{Kind: app.OperationRestart, PlanHash: p.PlanHash})(r)
 	r.carry()
-	if v = r.see("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
+	if v = r.See("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
 		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Trouble)
 	}
-	_, err = r.app.Amend(t.Context(), r.who, v.ID, app.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
+	_, err = r.App.Amend(t.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
 	if e := app.AsError(err); err == nil || e.Reason != "lost_machines" || e.Message != "The machine of "+lost+" is gone." || e.Hint != "Repair the cluster first." {
 		t.Errorf("stopping services on %s: %+v", lost, err)
 	}
 	asked(app.Amendment{Kind: app.OperationRepair})(r)
 	r.carry()
-	if v = r.see("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
+	if v = r.See("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
 		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
 	}
-	r.must(r.app.ShareCluster(t.Context(), r.who, v.ID, cluster.SharingChange{Visibility: app.VisibleTenant}))
-	readers := r.actor("bob", app.RoleViewer)
-	if v, err = r.app.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
+	r.must(r.App.ShareCluster(t.Context(), r.Who, v.ID, cluster.SharingChange{Visibility: app.VisibleTenant}))
+	readers := r.Actor("bob", app.RoleViewer)
+	if v, err = r.App.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
 		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)
 	}
 	r.tidy()
@@ -582,30 +586,30 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 
 // TestTroubleIsReadInAFewRows: what is wrong with a cluster is read in as many rows, however many steps its operation has.
 func TestTroubleIsReadInAFewRows(t *testing.T) {
-	b := newBureau(t)
-	b.catalog.Templates["web"].Constraints.Size.Max = 1000
-	who := b.actor("ada", app.RoleUser)
+	b := office.NewBureau(t)
+	b.Catalog.Templates["web"].Constraints.Size.Max = 1000
+	who := b.Actor("ada", app.RoleUser)
 	read := func(size int) (v app.ClusterView, queries, rows int64, steps int) {
 		t.Helper()
 		name := fmt.Sprint("web-", size)
-		if _, err := b.app.CreateCluster(t.Context(), who, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}); err != nil {
+		if _, err := b.App.CreateCluster(t.Context(), who, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}); err != nil {
 			t.Fatal(err)
 		}
 		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
-		claimed, err := b.app.Claim(t.Context(), w, 5)
+		claimed, err := b.App.Claim(t.Context(), w, 5)
 		if err != nil || len(claimed) != 5 {
 			t.Fatal(len(claimed), err)
 		}
 		for _, as := range claimed {
-			if _, err := b.app.Report(t.Context(), w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
+			if _, err := b.App.Report(t.Context(), w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := b.app.CancelOperation(t.Context(), who, name, 0, false); err != nil {
+		if _, err := b.App.CancelOperation(t.Context(), who, name, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		var r db.Reading
-		if v, err = b.app.Cluster(r.In(t.Context()), who, name); err != nil {
+		if v, err = b.App.Cluster(r.In(t.Context()), who, name); err != nil {
 			t.Fatal(err)
 		}
 		return v, r.Queries(), r.Rows(), v.Operations[0].Total

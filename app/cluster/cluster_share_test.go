@@ -1,4 +1,4 @@
-package app_test
+package cluster_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/apptest/office"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/identity"
@@ -14,30 +15,30 @@ import (
 
 // Access to a cluster allows the use cases that require that access or less. A cluster without access is not found, not even by name.
 func TestAccessToClusters(t *testing.T) {
-	b := newBureau(t)
+	b := office.NewBureau(t)
 	ctx := t.Context()
 	for _, name := range []string{"reader", "user", "coowner"} {
-		if err := b.store.CreateUser(ctx, app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.clock.Now()}); err != nil {
+		if err := b.Store.CreateUser(ctx, app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.app.SaveGroup(ctx, b.actor("boss", app.RoleAdmin), identity.GroupChange{Name: "ops"}); err != nil {
+	if _, err := b.App.SaveGroup(ctx, b.Actor("boss", app.RoleAdmin), identity.GroupChange{Name: "ops"}); err != nil {
 		t.Fatal(err)
 	}
-	ada := b.actor("ada", app.RoleUser)
-	n := apptest.NewCluster(app.DefaultTenant, "web", 1, b.clock.Now(), apptest.Chain(1))
+	ada := b.Actor("ada", app.RoleUser)
+	n := apptest.NewCluster(app.DefaultTenant, "web", 1, b.Clock.Now(), apptest.Chain(1))
 	n.Cluster.OwnerGroup = "data"
 	n.Nodes[0].Node.Status = app.NodeReady
-	if _, err := b.store.CreateCluster(ctx, n); err != nil {
+	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.app.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
+	_, err := b.App.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
 		{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	member := func(group string, role app.Role) app.Actor {
-		a := b.actor("eve", role)
+		a := b.Actor("eve", role)
 		a.Groups = []string{group}
 		return a
 	}
@@ -45,29 +46,29 @@ func TestAccessToClusters(t *testing.T) {
 		takes app.Access
 		do    func(ctx context.Context, who app.Actor) error
 	}{
-		{app.AccessReader, func(ctx context.Context, who app.Actor) error { _, err := b.app.Cluster(ctx, who, "web"); return err }},
+		{app.AccessReader, func(ctx context.Context, who app.Actor) error { _, err := b.App.Cluster(ctx, who, "web"); return err }},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.app.Logs(ctx, who, "web-1", app.LogFilter{})
+			_, err := b.App.Logs(ctx, who, "web-1", app.LogFilter{})
 			return err
 		}},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.app.Questions(ctx, who, execution.QuestionQuery{Cluster: "web"})
+			_, err := b.App.Questions(ctx, who, execution.QuestionQuery{Cluster: "web"})
 			return err
 		}},
 		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
-			_, err := b.app.ClusterConfig(ctx, who, "web")
+			_, err := b.App.ClusterConfig(ctx, who, "web")
 			return err
 		}},
 		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
-			_, err := b.app.ExportCluster(ctx, who, "web")
+			_, err := b.App.ExportCluster(ctx, who, "web")
 			return err
 		}},
 		{app.AccessCoOwner, func(ctx context.Context, who app.Actor) error {
-			_, err := b.app.ClusterSharing(ctx, who, "web")
+			_, err := b.App.ClusterSharing(ctx, who, "web")
 			return err
 		}},
 		{app.AccessCoOwner, func(ctx context.Context, who app.Actor) error {
-			_, _, err := b.app.ClusterKey(ctx, who, "web")
+			_, _, err := b.App.ClusterKey(ctx, who, "web")
 			return err
 		}},
 	}
@@ -80,17 +81,17 @@ func TestAccessToClusters(t *testing.T) {
 	}{
 		"the owner":                 {ada, app.AccessOwner, false, "owner"},
 		"a member of its group":     {member("data", app.RoleUser), app.AccessOwner, false, "owner"},
-		"a co-owner":                {b.actor("coowner", app.RoleUser), app.AccessCoOwner, false, "co-owner"},
-		"a user":                    {b.actor("user", app.RoleUser), app.AccessUser, false, "user"},
-		"a robot as user":           {b.actor("user", app.RoleRobot), app.AccessUser, false, "user"},
+		"a co-owner":                {b.Actor("coowner", app.RoleUser), app.AccessCoOwner, false, "co-owner"},
+		"a user":                    {b.Actor("user", app.RoleUser), app.AccessUser, false, "user"},
+		"a robot as user":           {b.Actor("user", app.RoleRobot), app.AccessUser, false, "user"},
 		"a member of a group":       {member("ops", app.RoleUser), app.AccessUser, false, "user"},
-		"a reader":                  {b.actor("reader", app.RoleUser), app.AccessReader, false, "reader"},
-		"a reader who approves":     {b.actor("reader", app.RoleApprover), app.AccessReader, false, "reader"},
-		"a stranger":                {b.actor("eve", app.RoleUser), app.AccessNone, false, ""},
-		"a stranger who approves":   {b.actor("eve", app.RoleApprover), app.AccessNone, false, ""},
-		"a viewer":                  {b.actor("eve", app.RoleViewer), app.AccessNone, false, ""},
+		"a reader":                  {b.Actor("reader", app.RoleUser), app.AccessReader, false, "reader"},
+		"a reader who approves":     {b.Actor("reader", app.RoleApprover), app.AccessReader, false, "reader"},
+		"a stranger":                {b.Actor("eve", app.RoleUser), app.AccessNone, false, ""},
+		"a stranger who approves":   {b.Actor("eve", app.RoleApprover), app.AccessNone, false, ""},
+		"a viewer":                  {b.Actor("eve", app.RoleViewer), app.AccessNone, false, ""},
 		"a member of another group": {member("dat", app.RoleUser), app.AccessNone, false, ""},
-		"an admin":                  {b.actor("eve", app.RoleAdmin), app.AccessNone, true, ""},
+		"an admin":                  {b.Actor("eve", app.RoleAdmin), app.AccessNone, true, ""},
 	} {
 		for i, act := range acts {
 			decisions++
@@ -105,7 +106,7 @@ func TestAccessToClusters(t *testing.T) {
 				t.Errorf("%s does act %d: %s, want forbidden", name, i, code)
 			}
 		}
-		v, err := b.app.Cluster(ctx, c.who, "web")
+		v, err := b.App.Cluster(ctx, c.who, "web")
 		if err == nil && v.Access.String() != c.word {
 			t.Errorf("%s sees access %q", name, v.Access)
 		}
@@ -113,28 +114,28 @@ func TestAccessToClusters(t *testing.T) {
 	t.Logf("%d decisions", decisions)
 
 	// The answer to the transfer shows the cluster; after that, the former owner can't see it.
-	if v, err := b.app.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
+	if v, err := b.App.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
 		t.Errorf("given away: %+v, %v", v.Cluster, err)
 	}
-	if _, err := b.app.Cluster(ctx, ada, "web"); app.CodeOf(err) != app.ENotFound {
+	if _, err := b.App.Cluster(ctx, ada, "web"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("afterwards: %v", err)
 	}
-	if v, err := b.app.TransferCluster(ctx, b.actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" || v.OwnerGroup != "ops" {
+	if v, err := b.App.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" || v.OwnerGroup != "ops" {
 		t.Errorf("given to a group: %+v, %v", v.Cluster, err)
 	}
-	if v, err := b.app.Cluster(ctx, member("ops", app.RoleUser), "web"); err != nil || v.Access != app.AccessOwner {
+	if v, err := b.App.Cluster(ctx, member("ops", app.RoleUser), "web"); err != nil || v.Access != app.AccessOwner {
 		t.Errorf("a member has access %q, %v", v.Access, err)
 	}
 	for _, to := range []string{"group:", "group:nemo"} {
-		if _, err := b.app.TransferCluster(ctx, b.actor("user", app.RoleUser), "web", to); app.CodeOf(err) != app.EInvalid {
+		if _, err := b.App.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", to); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("given to %s: %v", to, err)
 		}
 	}
 }
 
 func TestSharesThatAreRefused(t *testing.T) {
-	b := newBureau(t)
-	if _, err := b.store.CreateCluster(t.Context(), apptest.NewCluster(app.DefaultTenant, "web", 1, b.clock.Now(), apptest.Chain(1))); err != nil {
+	b := office.NewBureau(t)
+	if _, err := b.Store.CreateCluster(t.Context(), apptest.NewCluster(app.DefaultTenant, "web", 1, b.Clock.Now(), apptest.Chain(1))); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -150,7 +151,7 @@ func TestSharesThatAreRefused(t *testing.T) {
 		"everyone":    {cluster.SharingChange{Visibility: "world"}, "visibility"},
 		"remove none": {cluster.SharingChange{Remove: []cluster.ClusterShare{{}}}, "remove[0]"},
 	} {
-		_, err := b.app.ShareCluster(t.Context(), b.actor("ada", app.RoleUser), "web", c.change)
+		_, err := b.App.ShareCluster(t.Context(), b.Actor("ada", app.RoleUser), "web", c.change)
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -160,7 +161,7 @@ func TestSharesThatAreRefused(t *testing.T) {
 		t.Error("an access that does not exist is read")
 	}
 	for _, r := range []app.ClusterRequest{{Group: "ops"}, {Visibility: "world"}} {
-		if _, err := b.app.Ask(t.Context(), b.actor("ada", app.RoleUser), r); app.CodeOf(err) != app.EInvalid {
+		if _, err := b.App.Ask(t.Context(), b.Actor("ada", app.RoleUser), r); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("asked for with %+v: %v", r, err)
 		}
 	}
@@ -168,22 +169,22 @@ func TestSharesThatAreRefused(t *testing.T) {
 
 // What was answered once is answered again only to those who may still see it.
 func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
-	b := newBureau(t)
+	b := office.NewBureau(t)
 	ctx := t.Context()
-	n := apptest.NewCluster(app.DefaultTenant, "web", 1, b.clock.Now(), apptest.Chain(1))
-	if _, err := b.store.CreateCluster(ctx, n); err != nil {
+	n := apptest.NewCluster(app.DefaultTenant, "web", 1, b.Clock.Now(), apptest.Chain(1))
+	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
 	share := func(c cluster.SharingChange) {
 		t.Helper()
-		if _, err := b.app.ShareCluster(ctx, b.actor("ada", app.RoleUser), "web", c); err != nil {
+		if _, err := b.App.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "web", c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	bob := cluster.ClusterShare{Person: "bob", Access: app.AccessCoOwner}
 	share(cluster.SharingChange{Add: []cluster.ClusterShare{bob}})
-	who, took := b.actor("bob", app.RoleUser).Noting()
-	if _, err := b.app.RenameCluster(ctx, who, "web", "site"); err != nil {
+	who, took := b.Actor("bob", app.RoleUser).Noting()
+	if _, err := b.App.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
 	kept := cluster.KeptAnswer{Status: 200, Took: took.List()}
@@ -195,10 +196,10 @@ func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
 		{cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
 		{cluster.SharingChange{Remove: []cluster.ClusterShare{{Person: "bob"}}}, app.ENotFound},
 	} {
-		if _, err := b.app.ShareCluster(ctx, b.actor("ada", app.RoleUser), "site", c.change); err != nil {
+		if _, err := b.App.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "site", c.change); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.app.MayRepeat(ctx, b.actor("bob", app.RoleUser), kept); app.CodeOf(err) != c.want {
+		if err := b.App.MayRepeat(ctx, b.Actor("bob", app.RoleUser), kept); app.CodeOf(err) != c.want {
 			t.Errorf("after %+v: %v, want %q", c.change, err, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package app_test
+package identity_test
 
 import (
 	"slices"

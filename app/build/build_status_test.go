@@ -1,4 +1,4 @@
-package app_test
+package build_test
 
 import (
 	"encoding/json"
@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/apptest/office"
 	"muster/app/build"
 	"muster/app/policy/cel"
 	"muster/portal/buildsystems"
 )
 
-func newHookBureau(t *testing.T) (*bureau, app.Actor) {
-	b := newBureau(t)
-	b.app.BuildRules, b.app.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
-	return b, b.actor("root", app.RoleAdmin)
+func newHookBureau(t *testing.T) (*office.Bureau, app.Actor) {
+	b := office.NewBureau(t)
+	b.App.BuildRules, b.App.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
+	return b, b.Actor("root", app.RoleAdmin)
 }
 
 // A secret is what the build system has, however it looks: one that can be guessed is warned of.
@@ -43,7 +44,7 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 		{"generic", "any text that is long enough", true, false},
 		{"generic", senders["generic"].secret, false, false},
 	} {
-		saved, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "h" + string(rune('a'+i)), System: tc.system, Owner: &owner, Secret: tc.secret})
+		saved, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "h" + string(rune('a'+i)), System: tc.system, Owner: &owner, Secret: tc.secret})
 		if tc.refused {
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "secret" || strings.Contains(e.Advised(), tc.secret) {
 				t.Errorf("%s %.30q: %v", tc.system, tc.secret, err)
@@ -54,7 +55,7 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 			t.Errorf("%s %.30q: %q, %v", tc.system, tc.secret, saved.Warnings, err)
 		}
 		// The hook's page says so as long as it is so.
-		if h, err := b.app.BuildHook(t.Context(), admin, saved.Name); err != nil || !slices.Equal(h.Warnings, saved.Warnings) {
+		if h, err := b.App.BuildHook(t.Context(), admin, saved.Name); err != nil || !slices.Equal(h.Warnings, saved.Warnings) {
 			t.Errorf("%s %.30q: later %q, %v", tc.system, tc.secret, h.Warnings, err)
 		}
 		if text, _ := json.Marshal(saved); len(tc.secret) > 2 && strings.Contains(string(text), tc.secret) {
@@ -67,13 +68,13 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 	b, admin := newHookBureau(t)
 	owner := "ada"
-	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
+	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for template, known := range map[string]bool{"web": true, "${event.payload.template}": true, "wbe": false, "ghost": false} {
 		rules := []app.BuildRule{{Name: "none", When: "false", Do: app.BuildNothing}, {Name: "all", When: "true", Do: app.BuildCreate, Template: template}}
-		check := b.app.CheckBuildRules(t.Context(), admin, rules)
-		_, save := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
+		check := b.App.CheckBuildRules(t.Context(), admin, rules)
+		_, save := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
 		for _, err := range []error{check, save} {
 			e := app.AsError(err)
 			switch {
@@ -86,10 +87,10 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 	}
 	// As it is when the template is deleted after the rule was saved.
 	rules := []app.BuildRule{{Name: "late", When: "true", Do: app.BuildCreate, Template: "ghost"}}
-	if _, _, err := b.store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", Rules: &rules}, b.clock.Now()); err != nil {
+	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := b.app.BuildHook(t.Context(), admin, "ci"); err != nil || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "Rule 1 (late)") || !strings.Contains(h.Warnings[0], "ghost") {
+	if h, err := b.App.BuildHook(t.Context(), admin, "ci"); err != nil || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "Rule 1 (late)") || !strings.Contains(h.Warnings[0], "ghost") {
 		t.Errorf("%q, %v", h.Warnings, err)
 	}
 }
@@ -100,7 +101,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 	owner, token, other, none := "ada", "ghp_nobody-sees-this", "https://evil.example.com", ""
 	save := func(r build.BuildHookRequest) (build.SavedBuildHook, error) {
 		r.Name = "ci"
-		saved, err := b.app.SaveBuildHook(t.Context(), admin, r)
+		saved, err := b.App.SaveBuildHook(t.Context(), admin, r)
 		if text, _ := json.Marshal(saved); strings.Contains(string(text), token) || err != nil && strings.Contains(app.AsError(err).Advised(), token) {
 			t.Errorf("the token is shown: %s, %v", text, err)
 		}
@@ -113,7 +114,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 		t.Errorf("the API changes without the token: %v", err)
 	}
 	// As the store sees it when the token was given between check and change.
-	if _, _, err := b.store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", StatusAPI: &other}, b.clock.Now()); err == nil {
+	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", StatusAPI: &other}, b.Clock.Now()); err == nil {
 		t.Error("the store changes the API and keeps the token")
 	}
 	for _, wrong := range []string{"ftp://x", "https://user:pw@git.example.com", "https://git.example.com?x=1", "http://git.example.com", "nonsense"} {
@@ -130,7 +131,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 	if h, err := save(build.BuildHookRequest{StatusAPI: &none}); err != nil || h.StatusAPI != "" {
 		t.Errorf("without a token the API may change: %+v, %v", h, err)
 	}
-	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "jenkins", System: "jenkins", Owner: &owner, StatusToken: &token}); app.AsError(err).Field != "status_token" {
+	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "jenkins", System: "jenkins", Owner: &owner, StatusToken: &token}); app.AsError(err).Field != "status_token" {
 		t.Errorf("a system without statuses: %v", err)
 	}
 }
@@ -140,7 +141,7 @@ func TestGitLabPipelinesRunAgain(t *testing.T) {
 	g := newGate(t)
 	pipeline := func(status, created, finished string) build.BuildReceipt {
 		t.Helper()
-		text, err := os.ReadFile("../portal/buildsystems/gitlab/testdata/pipeline.running.tag.json")
+		text, err := os.ReadFile("../../portal/buildsystems/gitlab/testdata/pipeline.running.tag.json")
 		if err != nil {
 			t.Fatal(err)
 		}

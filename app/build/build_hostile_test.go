@@ -1,4 +1,4 @@
-package app_test
+package build_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/apptest/office"
 	"muster/app/build"
 	"muster/app/policy/cel"
 	"muster/portal/buildsystems"
@@ -34,16 +35,16 @@ var senders = map[string]struct {
 
 // gate takes deliveries of all build systems, each at a hook that gives every build a cluster.
 type gate struct {
-	*bureau
+	*office.Bureau
 	hooks map[string]app.BuildHook
 	sent  int
 }
 
 func newGate(t testing.TB) *gate {
-	g := &gate{bureau: newBureau(t), hooks: map[string]app.BuildHook{}}
-	g.app.BuildRules, g.app.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
-	if len(g.app.BuildSystems()) != len(senders) {
-		t.Fatalf("%d build systems, %d senders", len(g.app.BuildSystems()), len(senders))
+	g := &gate{Bureau: office.NewBureau(t), hooks: map[string]app.BuildHook{}}
+	g.App.BuildRules, g.App.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
+	if len(g.App.BuildSystems()) != len(senders) {
+		t.Fatalf("%d build systems, %d senders", len(g.App.BuildSystems()), len(senders))
 	}
 	owner, queue := "ada", 1000
 	rules := []app.BuildRule{
@@ -52,7 +53,7 @@ func newGate(t testing.TB) *gate {
 			Parameters: map[string]any{"all": "${event.payload}"}},
 	}
 	for name, s := range senders {
-		saved, err := g.app.SaveBuildHook(t.Context(), g.actor("root", app.RoleAdmin), build.BuildHookRequest{Name: name, System: name, Owner: &owner, Rules: &rules, Secret: s.secret})
+		saved, err := g.App.SaveBuildHook(t.Context(), g.Actor("root", app.RoleAdmin), build.BuildHookRequest{Name: name, System: name, Owner: &owner, Rules: &rules, Secret: s.secret})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,8 +66,8 @@ func newGate(t testing.TB) *gate {
 func (g *gate) send(t testing.TB, system string, body []byte, headers map[string]string) (build.BuildReceipt, error) {
 	g.sent++
 	s := senders[system]
-	signed := s.scheme.Sign(s.secret, fmt.Sprint("id-", g.sent), g.clock.Now(), body)
-	return g.app.TakeBuild(t.Context(), g.hooks[system].ID, func(name string) string {
+	signed := s.scheme.Sign(s.secret, fmt.Sprint("id-", g.sent), g.Clock.Now(), body)
+	return g.App.TakeBuild(t.Context(), g.hooks[system].ID, func(name string) string {
 		if v, ok := signed[name]; ok {
 			return v
 		}
@@ -76,7 +77,7 @@ func (g *gate) send(t testing.TB, system string, body []byte, headers map[string
 
 func (g *gate) newest(t testing.TB) int64 {
 	t.Helper()
-	list, err := g.store.Builds(t.Context(), app.DefaultTenant, app.BuildFilter{Limit: 1})
+	list, err := g.Store.Builds(t.Context(), app.DefaultTenant, app.BuildFilter{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func (g *gate) newest(t testing.TB) int64 {
 func samples(t testing.TB, each func(system string, body []byte)) {
 	t.Helper()
 	for system := range senders {
-		files, err := filepath.Glob(filepath.Join("..", "portal", "buildsystems", system, "testdata", "*.json"))
+		files, err := filepath.Glob(filepath.Join("..", "..", "portal", "buildsystems", system, "testdata", "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no samples: %v", system, err)
 		}
@@ -173,7 +174,7 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 		t.Errorf("%d builds were begun", n)
 	}
 	for system := range senders {
-		list, err := g.store.BuildDeliveries(t.Context(), app.DefaultTenant, system, 0, 200)
+		list, err := g.Store.BuildDeliveries(t.Context(), app.DefaultTenant, system, 0, 200)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,12 +185,12 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 		}
 	}
 	// Whose webhook sends forms is told at the hook, and not to whoever sends them.
-	g.clock.Move(time.Minute)
+	g.Clock.Move(time.Minute)
 	_, err := g.send(t, "github", hostile()["a form"], nil)
 	if app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("a form is answered with %v", err)
 	}
-	if h, err := g.store.BuildHook(t.Context(), app.DefaultTenant, "github"); err != nil || !strings.Contains(h.Refused, "forms") || !strings.Contains(h.Refused, "application/json") {
+	if h, err := g.Store.BuildHook(t.Context(), app.DefaultTenant, "github"); err != nil || !strings.Contains(h.Refused, "forms") || !strings.Contains(h.Refused, "application/json") {
 		t.Errorf("at the hook stands %q, %v", h.Refused, err)
 	}
 }
@@ -218,7 +219,7 @@ func FuzzBuildDeliveries(f *testing.F) {
 		now := g.newest(t)
 		switch code := app.CodeOf(err); {
 		case err == nil && r.Outcome == build.BuildTakenBegun:
-			b, err := g.store.Build(t.Context(), app.DefaultTenant, r.Build)
+			b, err := g.Store.Build(t.Context(), app.DefaultTenant, r.Build)
 			if err != nil || b.Key == "" || b.Event.Build == "" || len(b.Key) > build.MaxBuildKey || len(b.Wanted.Cluster) > 40 {
 				t.Errorf("begun is %+v, %v", b, err)
 			}

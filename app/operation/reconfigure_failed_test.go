@@ -1,4 +1,4 @@
-package app_test
+package operation_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 func amends(f *farm, m app.Amendment) {
 	f.Helper()
-	if _, err := f.app.Amend(f.Context(), f.who, "shop", m); err != nil {
+	if _, err := f.App.Amend(f.Context(), f.Who, "shop", m); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -24,10 +24,10 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 		ask  func(f *farm)
 	}{
 		"a create": {0, "n3.web.start", func(f *farm) {
-			f.ask(f.who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
+			f.Ask(f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
 		}},
 		"a create's machine": {0, "n3.confirm", func(f *farm) {
-			f.ask(f.who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
+			f.Ask(f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
 		}},
 		"a growth": {3, "n4.web.install", func(f *farm) { amends(f, app.Amendment{Kind: app.OperationResize, Size: 5}) }},
 		"a shrink": {5, "n5.delete", func(f *farm) {
@@ -47,27 +47,27 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFarm(t)
 			if c.size > 0 {
-				f.shop(c.size, nil)
+				f.Shop(c.size, nil)
 			}
-			f.fail = c.fail
+			f.FailAt = c.fail
 			c.ask(f)
-			f.work()
-			if v := f.see("shop"); v.Status != app.ClusterFailed {
+			f.Work()
+			if v := f.See("shop"); v.Status != app.ClusterFailed {
 				t.Fatalf("though %s failed, it is %s", c.fail, v.Status)
 			}
-			f.fail = ""
-			p := f.preview(set)
+			f.FailAt = ""
+			p := f.Preview(set)
 			if p.Kind != app.OperationRepair {
 				t.Errorf("it is shown as %s", p.Kind)
 			}
 			m := set
 			m.PlanHash = p.PlanHash
-			a, err := f.app.Amend(t.Context(), f.who, "shop", m)
+			a, err := f.App.Amend(t.Context(), f.Who, "shop", m)
 			if err != nil || a.Operation == 0 {
 				t.Fatal(err)
 			}
-			f.work()
-			v := f.see("shop")
+			f.Work()
+			v := f.See("shop")
 			if v.Status != app.ClusterActive || v.Operations[0].Kind != app.OperationRepair {
 				t.Fatalf("it is %s (%s)", v.Status, v.Message)
 			}
@@ -78,7 +78,7 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 				if n.Name != "n3" && n.Name != "n4" {
 					continue
 				}
-				if port := fmt.Sprint(f.configs[n.Name+".web.configure"]["port"]); n.Services[0] == "web" && port != "99" {
+				if port := fmt.Sprint(f.Configs[n.Name+".web.configure"]["port"]); n.Services[0] == "web" && port != "99" {
 					t.Errorf("web on %s has the port %s", n.Name, port)
 				}
 			}

@@ -1,4 +1,4 @@
-package app_test
+package build_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/apptest/office"
 	"muster/app/build"
 	"muster/app/netguard"
 	"muster/app/policy/cel"
@@ -22,12 +23,12 @@ func calls(callback string) []app.BuildRule {
 
 // What is wrong with a rule's callback is said with its place before it is saved.
 func TestCallbacksOfRulesAreChecked(t *testing.T) {
-	b := newBureau(t)
-	b.app.BuildRules, b.app.HookGuard = cel.NewBuilds(), &netguard.Guard{}
-	admin := b.actor("root", app.RoleAdmin)
+	b := office.NewBureau(t)
+	b.App.BuildRules, b.App.HookGuard = cel.NewBuilds(), &netguard.Guard{}
+	admin := b.Actor("root", app.RoleAdmin)
 	for _, callback := range []string{"", "none", "https://ci.example.com/told", "https://ci.example.com/told?build=${event.build}", "${event.payload.callback_url}",
 		`${has(event.payload.x) ? event.payload.x : ""}`, "https://${event.payload.host}.ci.example.com/", "https://ci.example.com:8443/a-very-long-part-of-the-path/${event.job}"} {
-		if err := b.app.CheckBuildRules(t.Context(), admin, calls(callback)); err != nil {
+		if err := b.App.CheckBuildRules(t.Context(), admin, calls(callback)); err != nil {
 			t.Errorf("%s: %v", callback, err)
 		}
 	}
@@ -52,7 +53,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		"${event.}":                              "callback, line 1",
 		"https://" + strings.Repeat("x", 2000):   "longer than 2000",
 	} {
-		err := b.app.CheckBuildRules(t.Context(), admin, calls(callback))
+		err := b.App.CheckBuildRules(t.Context(), admin, calls(callback))
 		e := app.AsError(err)
 		if e.Code != app.EInvalid || e.Field != "rules[0].callback" || !strings.Contains(e.Message, want) || !strings.HasPrefix(e.Message, "Rule 1 (web): callback") || e.Hint == "" && !strings.Contains(want, "longer") {
 			t.Errorf("%.60s: %+v; want %q", callback, e, want)
@@ -63,18 +64,18 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	}
 	rule := calls("https://ci.example.com/")
 	rule[0].Do, rule[0].Template = app.BuildDelete, ""
-	if err := b.app.CheckBuildRules(t.Context(), admin, rule); err == nil || !strings.Contains(err.Error(), "for rules that create") {
+	if err := b.App.CheckBuildRules(t.Context(), admin, rule); err == nil || !strings.Contains(err.Error(), "for rules that create") {
 		t.Errorf("a rule that deletes: %v", err)
 	}
 }
 
 // A trial says where the callback would go, without what may be secret, or why nobody would be told; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
-	b := newBureau(t)
-	b.app.BuildRules, b.app.BuildService.Config.Builds, b.app.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	admin := b.actor("root", app.RoleAdmin)
+	b := office.NewBureau(t)
+	b.App.BuildRules, b.App.BuildService.Config.Builds, b.App.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	admin := b.Actor("root", app.RoleAdmin)
 	owner := "ada"
-	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {
+	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -96,7 +97,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "not a URL"},
 	} {
 		rules := calls(tc.callback)
-		out, err := b.app.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})
+		out, err := b.App.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})
 		text, _ := json.Marshal(out)
 		if err != nil || out.Do != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
 			t.Errorf("%s: %s, %v", name, text, err)

@@ -1,21 +1,22 @@
-package app_test
+package execution_test
 
 import (
 	"testing"
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/apptest/office"
 	"muster/app/execution"
 )
 
 // A cancel reaches the workers inside a server at once, and nobody of another tenant.
 func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
-	o := newOffice(t)
-	n := apptest.NewCluster("t1", "c-t1", 1, o.clock.Now(), apptest.Chain(1))
-	_, err := o.store.CreateCluster(t.Context(), n)
-	o.must(err)
+	o := office.NewPlain(t)
+	n := apptest.NewCluster("t1", "c-t1", 1, o.Clock.Now(), apptest.Chain(1))
+	_, err := o.Store.CreateCluster(t.Context(), n)
+	o.Must(err)
 	hear := func(tenant, asked string) <-chan struct{} {
-		h, ok := o.app.CoordinatorOf("local:x", tenant).(execution.Hurrier)
+		h, ok := o.App.CoordinatorOf("local:x", tenant).(execution.Hurrier)
 		if !ok {
 			t.Fatal("the workers inside a server are not told of a cancel")
 		}
@@ -24,8 +25,8 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 		return told
 	}
 	own, other := hear("t1", "t1"), hear("t2", "t1")
-	_, err = o.app.CancelOperation(t.Context(), app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false)
-	o.must(err)
+	_, err = o.App.CancelOperation(t.Context(), app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false)
+	o.Must(err)
 	select {
 	case <-own:
 	default:

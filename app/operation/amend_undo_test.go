@@ -1,4 +1,4 @@
-package app_test
+package operation_test
 
 import (
 	"slices"
@@ -12,14 +12,14 @@ import (
 // failed amends, has a step fail for good, and gives the preview of the roll-back.
 func (f *farm) failed(m app.Amendment, step string) operation.RollBackPreview {
 	f.Helper()
-	f.fail = step
-	f.amend(m)
-	f.work()
-	f.fail = ""
-	if v := f.see("shop"); v.Operations[0].Status != app.OperationFailed {
+	f.FailAt = step
+	f.Amend(m)
+	f.Work()
+	f.FailAt = ""
+	if v := f.See("shop"); v.Operations[0].Status != app.OperationFailed {
 		f.Fatalf("%s is %s though %s failed", m.Kind, v.Operations[0].Status, step)
 	}
-	p, err := f.app.PreviewRollBack(f.Context(), f.who, "shop", 0)
+	p, err := f.App.PreviewRollBack(f.Context(), f.Who, "shop", 0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -29,11 +29,11 @@ func (f *farm) failed(m app.Amendment, step string) operation.RollBackPreview {
 // undone rolls back as it was shown, and gives the steps in the order in which they ended.
 func (f *farm) undone(p operation.RollBackPreview) []string {
 	f.Helper()
-	if _, err := f.app.RollBack(f.Context(), f.who, "shop", 0, p.PlanHash); err != nil {
+	if _, err := f.App.RollBack(f.Context(), f.Who, "shop", 0, p.PlanHash); err != nil {
 		f.Fatal(err)
 	}
-	done := f.work()
-	if v := f.see("shop"); v.Operations[0].Kind != app.OperationRollBack || v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterActive {
+	done := f.Work()
+	if v := f.See("shop"); v.Operations[0].Kind != app.OperationRollBack || v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterActive {
 		f.Fatalf("after the roll-back the cluster is %s, its operation %+v", v.Status, v.Operations[0])
 	}
 	return done
@@ -42,8 +42,8 @@ func (f *farm) undone(p operation.RollBackPreview) []string {
 // TestAShrunkClusterIsRolledBack: a machine that was given back already is made anew with its services, and the load balancer is told of it.
 func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	f := newFarm(t)
-	before := f.shop(5, nil)
-	amended := f.preview(app.Amendment{Kind: app.OperationResize, Size: 3})
+	before := f.Shop(5, nil)
+	amended := f.Preview(app.Amendment{Kind: app.OperationResize, Size: 3})
 	var gone []string
 	for _, n := range amended.Nodes {
 		if n.Change == app.NodeGone {
@@ -66,7 +66,7 @@ func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	if reload < at(gone[0]+".web.start") {
 		t.Errorf("the load balancer was told before the server was there again: %v", done)
 	}
-	after := f.see("shop")
+	after := f.See("shop")
 	if len(after.Nodes) != len(before.Nodes) || after.CostPerHour != before.CostPerHour {
 		t.Fatalf("%d nodes at %g were %d at %g", len(after.Nodes), after.CostPerHour, len(before.Nodes), before.CostPerHour)
 	}

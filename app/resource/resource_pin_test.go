@@ -1,4 +1,4 @@
-package app_test
+package resource_test
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/apptest/office"
 	"muster/app/resource"
 )
 
 // kitchen is a farm whose "web" and "cache" are set up by chef-solo, without naming what they need.
 func newKitchen(t *testing.T) *farm {
 	f := newFarm(t)
-	f.app.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []app.ResourceType{
+	f.App.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []app.ResourceType{
 		{Name: "cookbooks", Format: resource.FormatArchive, Common: true}, {Name: "roles", Format: resource.FormatFile, Common: true}, {Name: "notes", Format: resource.FormatFile}}}}
 	f.cook("web")
 	f.cook("cache")
@@ -23,34 +24,34 @@ func newKitchen(t *testing.T) *farm {
 
 // cook has chef-solo set up a service, with resources that its start names.
 func (f *farm) cook(name string, start ...app.ResourceRef) {
-	s := *f.catalog.Services[name]
+	s := *f.Catalog.Services[name]
 	s.Actions = maps.Clone(s.Actions)
 	for a := range s.Actions {
 		s.Actions[a] = &app.ServiceAction{Automator: "chef-solo", Fields: map[string]string{"run_list": name}}
 	}
 	s.Actions[app.ActionStart].Resources = start
-	f.catalog.Services = maps.Clone(f.catalog.Services)
-	f.catalog.Services[name] = &s
+	f.Catalog.Services = maps.Clone(f.Catalog.Services)
+	f.Catalog.Services[name] = &s
 }
 
 // use puts the next version of resources, each type/name, into use.
 func (f *farm) use(resources ...string) {
 	f.Helper()
-	who := f.actor("root", app.RoleAdmin)
+	who := f.Actor("root", app.RoleAdmin)
 	for _, r := range resources {
 		kind, name, _ := strings.Cut(r, "/")
-		f.made++
-		b := resource.Blob{Hash: fmt.Sprintf("%064x", f.made), Size: 1}
-		blob, err := f.store.AnnounceBlob(f.Context(), who.Tenant, b, 0, f.clock.Now())
+		f.Made++
+		b := resource.Blob{Hash: fmt.Sprintf("%064x", f.Made), Size: 1}
+		blob, err := f.Store.AnnounceBlob(f.Context(), who.Tenant, b, 0, f.Clock.Now())
 		if err != nil {
 			f.Fatal(err)
 		}
 		id := resource.ResourceID{Family: resource.ForAutomator, Member: "chef-solo", Type: kind, Name: name}
-		if _, _, err := f.store.AddResourceVersion(f.Context(), who, resource.ResourcePush{ResourceID: id, Format: resource.FormatArchive, Stage: true}, b, blob, f.clock.Now()); err != nil {
+		if _, _, err := f.Store.AddResourceVersion(f.Context(), who, resource.ResourcePush{ResourceID: id, Format: resource.FormatArchive, Stage: true}, b, blob, f.Clock.Now()); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if _, err := f.store.SyncResources(f.Context(), who, resource.ResourceFilter{}, false, f.clock.Now()); err != nil {
+	if _, err := f.Store.SyncResources(f.Context(), who, resource.ResourceFilter{}, false, f.Clock.Now()); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -91,8 +92,8 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newKitchen(t)
 			f.use(c.use...)
-			lease := f.catalog.Templates["shop"].Lease.Initial
-			p, err := f.app.Preview(t.Context(), f.who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
+			lease := f.Catalog.Templates["shop"].Lease.Initial
+			p, err := f.App.Preview(t.Context(), f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,9 +101,9 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 			if c.note == "" && said != "" || !strings.Contains(said, c.note) {
 				t.Errorf("warns %q, want %q", said, c.note)
 			}
-			f.shop(3, nil)
+			f.Shop(3, nil)
 			for _, a := range []app.Action{app.ActionInstall, app.ActionStart} {
-				got := brought(f.definition(), "web", a)
+				got := brought(f.Definition(), "web", a)
 				if len(got) != c.n {
 					t.Errorf("%s has %d: %v", a, len(got), got)
 				}
@@ -117,11 +118,11 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 					}
 				}
 			}
-			if got := brought(f.definition(), "db", app.ActionStart); len(got) > 0 {
+			if got := brought(f.Definition(), "db", app.ActionStart); len(got) > 0 {
 				t.Errorf("one of shell's has %v", got)
 			}
 			// Services that are added are told of the same.
-			q := f.preview(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+			q := f.Preview(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
 			if !strings.Contains(strings.Join(q.Notes, " "), c.note) {
 				t.Errorf("added services say %q, want %q", q.Notes, c.note)
 			}
@@ -150,7 +151,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 		"names what it had":          {before: []string{"cookbooks/named"}, change: func(f *farm) { f.cook("web", named) }, work: "n3.web upgrade", start: "[cookbooks/named@1]", install: "[cookbooks/named@1]"},
 		"the run list, and another one": {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, change: func(f *farm) {
 			f.cook("web")
-			f.catalog.Services["web"].Actions[app.ActionStart].Fields["run_list"] = "new"
+			f.Catalog.Services["web"].Actions[app.ActionStart].Fields["run_list"] = "new"
 		}, work: "n3.web upgrade", start: "[cookbooks/a@1 cookbooks/b@1]", install: "[cookbooks/a@1 cookbooks/b@1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +162,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 			if c.before != nil {
 				f.use(c.before...)
 			}
-			f.shop(3, nil)
+			f.Shop(3, nil)
 			if c.between != nil {
 				f.use(c.between...)
 			}
@@ -170,18 +171,18 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 			}
 			var p app.AmendPreview
 			if c.nothing {
-				p = f.preview(app.Amendment{Kind: app.OperationUpgrade})
+				p = f.Preview(app.Amendment{Kind: app.OperationUpgrade})
 			} else {
-				p, _ = f.carried(app.Amendment{Kind: app.OperationUpgrade})
+				p, _ = f.Carried(app.Amendment{Kind: app.OperationUpgrade})
 			}
-			f.want("work", workOf(p), c.work)
+			f.Want("work", office.WorkOf(p), c.work)
 			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "without naming") {
 				t.Errorf("notes %q, want %q", said, c.notes)
 			}
-			f.want("start", fmt.Sprint(brought(f.definition(), "web", app.ActionStart)), c.start)
-			f.want("install", fmt.Sprint(brought(f.definition(), "web", app.ActionInstall)), c.install)
-			if again := f.preview(app.Amendment{Kind: app.OperationUpgrade}); !again.Nothing {
-				t.Errorf("a second upgrade has work: %s, %v", workOf(again), again.Changes)
+			f.Want("start", fmt.Sprint(brought(f.Definition(), "web", app.ActionStart)), c.start)
+			f.Want("install", fmt.Sprint(brought(f.Definition(), "web", app.ActionInstall)), c.install)
+			if again := f.Preview(app.Amendment{Kind: app.OperationUpgrade}); !again.Nothing {
+				t.Errorf("a second upgrade has work: %s, %v", office.WorkOf(again), again.Changes)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package app_test
+package cluster_test
 
 import (
 	"strings"
@@ -7,12 +7,13 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/apptest/office"
 	appcluster "muster/app/cluster"
 )
 
 // signer keeps what it was to sign.
 type signer struct {
-	testKeys
+	office.Keys
 	private string
 	orders  []app.CertificateOrder
 }
@@ -24,27 +25,27 @@ func (s *signer) SignCertificate(private []byte, o app.CertificateOrder) (app.Si
 }
 
 func TestClusterCertificate(t *testing.T) {
-	b := newBureau(t)
+	b := office.NewBureau(t)
 	keys := &signer{}
-	b.app.ClusterService.Keys = keys
+	b.App.ClusterService.Keys = keys
 	make := func(name string, lease time.Duration, status app.NodeStatus) string {
 		t.Helper()
-		n := apptest.NewCluster(app.DefaultTenant, name, 2, b.clock.Now(), apptest.Chain(2))
+		n := apptest.NewCluster(app.DefaultTenant, name, 2, b.Clock.Now(), apptest.Chain(2))
 		if lease != 0 {
-			n.Cluster.ExpiresAt = b.clock.Now().Add(lease)
+			n.Cluster.ExpiresAt = b.Clock.Now().Add(lease)
 		}
 		for i := range n.Nodes {
 			n.Nodes[i].Node.Status, n.Nodes[i].Node.SSHUser = status, "ubuntu"
 		}
-		if _, err := b.store.CreateCluster(t.Context(), n); err != nil {
+		if _, err := b.Store.CreateCluster(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 		return n.Cluster.ID
 	}
 	forever, short, planned := make("forever", 0, app.NodeReady), make("short", 90*time.Minute, app.NodeReady), make("planned", 0, app.NodePlanned)
-	ada, bob := b.actor("ada", app.RoleUser), b.actor("bob", app.RoleUser)
+	ada, bob := b.Actor("ada", app.RoleUser), b.Actor("bob", app.RoleUser)
 	const hour = time.Hour
-	if _, err := b.app.ShareCluster(t.Context(), ada, short, appcluster.SharingChange{Visibility: app.VisibleTenant}); err != nil {
+	if _, err := b.App.ShareCluster(t.Context(), ada, short, appcluster.SharingChange{Visibility: app.VisibleTenant}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -59,15 +60,15 @@ func TestClusterCertificate(t *testing.T) {
 		"beyond the lease":   {short, 8 * hour, 90 * time.Minute},
 		"by the lease's end": {short, 90 * time.Minute, 90 * time.Minute},
 	} {
-		c, err := b.app.ClusterCertificate(t.Context(), ada, tc.cluster, " ssh-ed25519 AAAA ada\n", tc.ttl)
-		until := b.clock.Now().Add(tc.want).UTC().Truncate(time.Second)
+		c, err := b.App.ClusterCertificate(t.Context(), ada, tc.cluster, " ssh-ed25519 AAAA ada\n", tc.ttl)
+		until := b.Clock.Now().Add(tc.want).UTC().Truncate(time.Second)
 		if err != nil || !c.ValidUntil.Equal(until) || c.User != "ubuntu" || c.Certificate != "signed" || c.Serial != "9223372036854775807" {
 			t.Errorf("%s: %+v, %v; want until %s", name, c, err, until)
 			continue
 		}
 		o := keys.orders[len(keys.orders)-1]
 		if o.PublicKey != "ssh-ed25519 AAAA ada" || o.KeyID != "muster:default/ada" || strings.Join(o.Principals, " ") != "ubuntu" ||
-			!o.From.Equal(b.clock.Now().Add(-time.Minute)) || !o.Until.Equal(until) || keys.private != "the cluster's private key" {
+			!o.From.Equal(b.Clock.Now().Add(-time.Minute)) || !o.Until.Equal(until) || keys.private != "the cluster's private key" {
 			t.Errorf("%s: ordered %+v", name, o)
 		}
 	}
@@ -81,8 +82,8 @@ func TestClusterCertificate(t *testing.T) {
 		field        string
 	}{
 		"not the owner": {bob, forever, "ssh-ed25519 AAAA", hour, app.ENotFound, ""},
-		"a reader":      {b.actor("eve", app.RoleUser), short, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
-		"a viewer":      {b.actor("ada", app.RoleViewer), forever, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
+		"a reader":      {b.Actor("eve", app.RoleUser), short, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
+		"a viewer":      {b.Actor("ada", app.RoleViewer), forever, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
 		"no cluster":    {ada, "nothing", "ssh-ed25519 AAAA", hour, app.ENotFound, ""},
 		"too long":      {ada, forever, "ssh-ed25519 AAAA", 8*hour + time.Second, app.EInvalid, "ttl"},
 		"too short":     {ada, forever, "ssh-ed25519 AAAA", time.Second, app.EInvalid, "ttl"},
@@ -91,19 +92,19 @@ func TestClusterCertificate(t *testing.T) {
 		"a large key":   {ada, forever, strings.Repeat("x", 16<<10+1), hour, app.EInvalid, "public_key"},
 		"no machine":    {ada, planned, "ssh-ed25519 AAAA", hour, app.EConflict, ""},
 	} {
-		_, err := b.app.ClusterCertificate(t.Context(), tc.actor, tc.cluster, tc.key, tc.ttl)
+		_, err := b.App.ClusterCertificate(t.Context(), tc.actor, tc.cluster, tc.key, tc.ttl)
 		if e := app.AsError(err); err == nil || e.Code != tc.code || e.Field != tc.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	b.clock.Move(90 * time.Minute)
-	if _, err := b.app.ClusterCertificate(t.Context(), ada, short, "ssh-ed25519 AAAA", hour); app.CodeOf(err) != app.EConflict {
+	b.Clock.Move(90 * time.Minute)
+	if _, err := b.App.ClusterCertificate(t.Context(), ada, short, "ssh-ed25519 AAAA", hour); app.CodeOf(err) != app.EConflict {
 		t.Errorf("after the lease: %v", err)
 	}
 	if len(keys.orders) != done {
 		t.Errorf("%d certificates were signed of what is refused", len(keys.orders)-done)
 	}
-	deeds, err := b.store.Audit(t.Context(), app.AuditFilter{Act: "cluster.certificate", Limit: 100})
+	deeds, err := b.Store.Audit(t.Context(), app.AuditFilter{Act: "cluster.certificate", Limit: 100})
 	if err != nil || len(deeds) != done {
 		t.Fatalf("%d deeds of %d, %v", len(deeds), done, err)
 	}

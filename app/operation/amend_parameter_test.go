@@ -1,4 +1,4 @@
-package app_test
+package operation_test
 
 import (
 	"strings"
@@ -9,19 +9,10 @@ import (
 	"muster/app/template"
 )
 
-func (f *farm) definition() app.Definition {
-	f.Helper()
-	d, err := f.store.Definition(f.Context(), f.who.Tenant, f.see("shop").ID)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return d
-}
-
 // parametric is a farm whose template has parameters.
 func parametric(t *testing.T) *farm {
 	f := newFarm(t)
-	f.catalog.Templates["shop"].Parameters = []app.Parameter{
+	f.Catalog.Templates["shop"].Parameters = []app.Parameter{
 		{Name: "port", Type: app.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.port"}},
 		{Name: "workers", Type: app.ParameterInteger, Min: "1", Max: "64", To: []string{"config.web.workers"}},
 		{Name: "machine", Type: app.ParameterText, To: []string{"hardware"}},
@@ -31,12 +22,12 @@ func parametric(t *testing.T) *farm {
 
 func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 	f := parametric(t)
-	f.shop(3, map[string]any{"greeting": "hello"})
-	p, _ := f.carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": "8080", "workers": 4}})
+	f.Shop(3, map[string]any{"greeting": "hello"})
+	p, _ := f.Carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": "8080", "workers": 4}})
 	if len(p.Changes) != 2 {
 		t.Errorf("what changes: %+v", p.Changes)
 	}
-	d := f.definition()
+	d := f.Definition()
 	if web, _ := d.Config["web"].(map[string]any); !sameValue(d.Config["port"], 8080) || !sameValue(web["workers"], 4) || d.Config["greeting"] != "hello" {
 		t.Errorf("the configuration is %v", d.Config)
 	}
@@ -47,19 +38,19 @@ func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 		t.Errorf("a parameter counts as asked for beside the template: %v", d.Overrides)
 	}
 	// Taken back, both are what the template says.
-	f.carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": nil, "workers": ""}})
-	d = f.definition()
+	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": nil, "workers": ""}})
+	d = f.Definition()
 	if web, _ := d.Config["web"].(map[string]any); !sameValue(d.Config["port"], 80) || web["workers"] != nil || len(d.Parameters) != 0 {
 		t.Errorf("taken back, it is %v with %v", d.Config, d.Parameters)
 	}
-	if p := f.preview(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
+	if p := f.Preview(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
 		t.Errorf("to say what is so already changes %+v", p.Changes)
 	}
 }
 
 func TestWrongParametersOfAmendmentsAreRefused(t *testing.T) {
 	f := parametric(t)
-	f.shop(3, nil)
+	f.Shop(3, nil)
 	say := func(name string, v any) app.Amendment {
 		return app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{name: v}}
 	}
@@ -72,39 +63,39 @@ func TestWrongParametersOfAmendmentsAreRefused(t *testing.T) {
 	// What a parameter limits is said by it only.
 	f.refused(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 70000}}, "config.port", "--param")
 	f.refused(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"web": nil}}, "config.web", "workers")
-	f.catalog.Templates["shop"].Parameters[1].Required = true
+	f.Catalog.Templates["shop"].Parameters[1].Required = true
 	f.refused(say("workers", nil), "parameters.workers", "cannot do without")
-	delete(f.catalog.Templates, "shop")
+	delete(f.Catalog.Templates, "shop")
 	f.refused(say("port", 81), "parameters", "not in the catalog any more")
 }
 
 // Configuration that is fixed is so for parameters too.
 func TestParametersDoNotChangeWhatIsImmutable(t *testing.T) {
 	f := parametric(t)
-	f.catalog.Templates["shop"].Immutable = []string{"config.port"}
-	f.shop(3, nil)
+	f.Catalog.Templates["shop"].Immutable = []string{"config.port"}
+	f.Shop(3, nil)
 	f.refused(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 81}}, "config.port", "does not let")
 }
 
 func TestFixedLeasesAreNotMoved(t *testing.T) {
 	f := newFarm(t)
-	f.catalog.Templates["shop"].Immutable = []string{"lease"}
-	f.catalog.Templates["shop"].Lease = app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour}
-	v := f.shop(3, nil)
+	f.Catalog.Templates["shop"].Immutable = []string{"lease"}
+	f.Catalog.Templates["shop"].Lease = app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour}
+	v := f.Shop(3, nil)
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
-		_, err := f.app.ExtendLease(t.Context(), f.who, v.ID, app.LeaseRequest{By: by})
+		_, err := f.App.ExtendLease(t.Context(), f.Who, v.ID, app.LeaseRequest{By: by})
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != "lease" || e.Reason != "immutable" {
 			t.Errorf("moved by %s: %v", by, err)
 		}
 	}
-	root := f.actor("root", app.RoleAdmin)
-	if _, err := f.app.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
+	root := f.Actor("root", app.RoleAdmin)
+	if _, err := f.App.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
 		t.Errorf("an admin without a reason: %v", err)
 	}
-	if _, err := f.app.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
+	if _, err := f.App.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
 		t.Error(err)
 	}
-	if got := f.see("shop").ExpiresAt; !got.Equal(v.ExpiresAt.Add(-time.Hour)) {
+	if got := f.See("shop").ExpiresAt; !got.Equal(v.ExpiresAt.Add(-time.Hour)) {
 		t.Errorf("it ends %s, it ended %s", got, v.ExpiresAt)
 	}
 }
@@ -123,15 +114,15 @@ func sameValue(a any, b int) bool {
 
 func TestPreviewsSayInWhichBatches(t *testing.T) {
 	f := newFarm(t)
-	f.shop(5, nil)
+	f.Shop(5, nil)
 	for batch, want := range map[int]string{0: "", 1: "one node after the other", 2: "two nodes at a time", 3: ""} {
-		p := f.preview(app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: batch})
+		p := f.Preview(app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: batch})
 		said := strings.Join(p.Notes, " ")
 		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "It is done on") {
 			t.Errorf("three nodes in batches of %d: %q", batch, said)
 		}
 	}
-	if p := f.preview(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
+	if p := f.Preview(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
 		t.Errorf("a start has no batches: %q", p.Notes)
 	}
 }
@@ -139,16 +130,16 @@ func TestPreviewsSayInWhichBatches(t *testing.T) {
 // What a cluster's parameters are by now is told with it, whether it was given or is so by the template.
 func TestPresentValuesOfParametersAreTold(t *testing.T) {
 	f := parametric(t)
-	tmpl := f.catalog.Templates["shop"]
+	tmpl := f.Catalog.Templates["shop"]
 	tmpl.Parameters = append(tmpl.Parameters,
 		app.Parameter{Name: "cache", Type: app.ParameterSize, Default: "512M", Unit: "K", To: []string{"config.web.cache"}},
 		app.Parameter{Name: "heap", Type: app.ParameterSize, To: []string{"config.web.heap"}},
 		app.Parameter{Name: "keep", Type: app.ParameterDuration, Default: "7d", Unit: "ms"},
 		app.Parameter{Name: "code", Type: app.ParameterText, Default: "xyzzy", To: []string{"config.web.password"}})
-	f.shop(3, map[string]any{"greeting": "hello"})
+	f.Shop(3, map[string]any{"greeting": "hello"})
 	told := func(want map[string]string) {
 		t.Helper()
-		v, err := f.app.Cluster(t.Context(), f.who, f.see("shop").ID)
+		v, err := f.App.Cluster(t.Context(), f.Who, f.See("shop").ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +153,7 @@ func TestPresentValuesOfParametersAreTold(t *testing.T) {
 		}
 	}
 	told(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": app.HiddenValue})
-	f.carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 8080, "heap": "1.5G", "keep": "90m"}})
+	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 8080, "heap": "1.5G", "keep": "90m"}})
 	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": app.HiddenValue})
 	// The template says something else by now; the cluster has what it was made with.
 	for i := range tmpl.Parameters {
@@ -171,6 +162,6 @@ func TestPresentValuesOfParametersAreTold(t *testing.T) {
 		}
 	}
 	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": app.HiddenValue})
-	delete(f.catalog.Templates, "shop")
+	delete(f.Catalog.Templates, "shop")
 	told(map[string]string{"port": "8080", "heap": "1.5G", "keep": "90m"})
 }
