@@ -83,7 +83,6 @@ var oversized = map[string]int{
 	"methods of interface ResourceStore in app/resource":   16,
 	"methods of interface Resourcing in portal/site":       12,
 	"methods of interface SignInStore in app/identity":     29,
-	"methods of interface Store in app":                    55,
 	"methods of interface Store in app/all":                343,
 	"methods of interface Store in app/build":              25,
 	"methods of interface Store in app/catalog":            16,

@@ -26,7 +26,11 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	app.Store
+	app.PeopleStore
+	app.ClusterStore
+	app.Ledger
+	app.Feed
+	app.NoticeStore
 	app.BuildStore
 	app.HealthStore
 	app.NodeReportStore
