@@ -107,7 +107,14 @@ var rooms = []room{
 		"app/store/health", "app/store/pool"}, "a machine that is found may be of a pool, and one that is lost makes its cluster unhealthy"},
 	{"app/store/db/dbtest", []string{"app/store/db"}, "it has empty databases for tests of the parts"},
 	{"app/store/storetest", []string{"app/store", "app/store/db"}, "it has stores on disk made for tests"},
-	{"app/apptest", []string{"app", "app/all", "domains", "app/ledger"}, "the suite compares what a store does with the rules"},
+	{"app/store/storetest/kit", []string{"app", "app/all", "domains", "app/apptest"}, "what cases share knows no noun's cases, and no store"},
+	{"app/store/storetest/suite", []string{"app/all", "app/store/storetest/*"}, "it joins the cases of all nouns"},
+	{"app/store/storetest/execution", []string{"app", "app/all", "domains", "app/apptest", "app/ledger", "app/ledger/ledgertest", "app/store/storetest/kit"}, "random runs compare what a store does with the rules"},
+	{"app/store/storetest/*", []string{"app", "app/all", "domains", "app/apptest", "app/store/storetest/kit"}, "a noun's cases know no other noun's cases, and no store"},
+	{"app/ledger/ledgertest", []string{"app", "app/ledger"}, "a ledger in memory needs only the rules"},
+	{"app/execution/executiontest", []string{"app", "app/all", "domains", "app/apptest"}, "workers are tried against the use cases"},
+	{"app/apptest/office", []string{"app", "app/all", "domains", "app/apptest", "app/policy/cel", "app/store", "app/store/storetest", "planner", "solver", "solver/change"}, "use cases are opened for tests as the server opens them"},
+	{"app/apptest", []string{"app"}, "what many tests share knows only the nouns"},
 	{"app/archive", []string{"app", "app/resource"}, "archives are resources"},
 	{"app/netguard", []string{"app", "app/webhook"}, "it guards where hooks may lead"},
 	{"app/policy/cel", []string{"app", "app/build", "app/policy"}, "rules of policies and of builds are CEL"},
@@ -213,7 +220,7 @@ var homes = []struct {
 	rooms []string
 	why   string
 }{
-	{"database/sql", []string{"app/store/db", "app/store/storetest"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
+	{"database/sql", []string{"app/store/db", "app/store/storetest", "app/apptest/office"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
 	{"modernc.org/sqlite", []string{"app/store/db"}, "the driver goes with database/sql"},
 	{"github.com/jackc/pgx", []string{"app/store/db"}, "so does that of PostgreSQL"},
 	{"gocloud.dev", nil, "it is not kept any more, since it brings gRPC: blob and kms have drivers of their own"},
@@ -255,7 +262,7 @@ var homes = []struct {
 	{"go.opentelemetry.io", []string{"cmd/muster/observe/trace", "cmd/muster/observe/trace/otlptest"}, "one room speaks to OpenTelemetry; the others follow in app's words"},
 	{"net/http/httptest", []string{"bot/slack/slacktest", "portal/portaltest", "portal/buildsystems/buildsystemtest"}, "what helps tests is in no program that people run"},
 	{"net/http/pprof", []string{"cmd/muster/server"}, "profiles are shown by the process itself"},
-	{"testing", []string{"app/apptest", "bot/slack/slacktest", "app/store/storetest", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "app/apptest/office", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 

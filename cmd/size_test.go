@@ -29,15 +29,11 @@ const (
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
 	"files of app":              165,
-	"files of app/apptest":      66,
 	"lines of app":              15313,
-	"lines of app/apptest":      12566,
 	"lines of app/file/catalog": 7231,
-	"lines of function Portal.apiHouseRoutes in portal":       123,
-	"lines of function Portal.routes in portal":               361,
-	"lines of function StoreSuite in app/apptest":             136,
-	"lines of function invocation.wrapper in jobs/remote":     142,
-	"lines of function storeTest.secondFactor in app/apptest": 135,
+	"lines of function Portal.apiHouseRoutes in portal":   123,
+	"lines of function Portal.routes in portal":           361,
+	"lines of function invocation.wrapper in jobs/remote": 142,
 	"lines of jobs":                                        7571,
 	"methods of Bot in bot":                                80,
 	"methods of Client in portal/client":                   156,
@@ -102,14 +98,13 @@ var oversized = map[string]int{
 	"methods of interface session in app/store/db":         12,
 	"methods of model in solver/change":                    60,
 	"methods of question in solver/explain":                41,
-	"methods of storeTest in app/apptest":                  231,
 }
 
 // usualToday is what 95 of 100 functions do not exceed now.
 const usualToday = 41
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1523
+const longLines = 1476
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

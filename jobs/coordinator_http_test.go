@@ -16,6 +16,7 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution/executiontest"
 	"muster/app/fleet"
 	"muster/app/store/storetest"
 	"muster/jobs"
@@ -23,10 +24,10 @@ import (
 )
 
 // newDesk gives an app on a store of its own, with one provisioner registered.
-func newDesk(t *testing.T) (apptest.Desk, appall.Store, fleet.Registry) {
+func newDesk(t *testing.T) (executiontest.Desk, appall.Store, fleet.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
-	a := appall.New(appall.Deps{Store: s, Now: time.Now, Catalog: apptest.DeskCatalog})
+	a := appall.New(appall.Deps{Store: s, Now: time.Now, Catalog: executiontest.DeskCatalog})
 	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", fleet.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func newDesk(t *testing.T) (apptest.Desk, appall.Store, fleet.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apptest.Desk{App: a, Provisioner: reg.ID, Of: func(tenant string) app.Coordinator { return a.CoordinatorOf(reg.ID, tenant) }}, s, r
+	return executiontest.Desk{App: a, Provisioner: reg.ID, Of: func(tenant string) app.Coordinator { return a.CoordinatorOf(reg.ID, tenant) }}, s, r
 }
 
 // lossy loses the answers to some messages on their way.
@@ -59,7 +60,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // overHTTPS lets workers reach the desk over TLS, with the tokens that the server gives them.
-func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, appall.Store, *httptest.Server) {
+func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, appall.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
@@ -90,7 +91,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (apptest.Desk, appall.
 }
 
 func TestCoordinatorInProcess(t *testing.T) {
-	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, appall.Store) {
+	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, appall.Store) {
 		desk, s, _ := newDesk(t)
 		return desk, s
 	})
@@ -98,7 +99,7 @@ func TestCoordinatorInProcess(t *testing.T) {
 
 func TestCoordinatorOverHTTPS(t *testing.T) {
 	t.Parallel()
-	apptest.CoordinatorSuite(t, func(t *testing.T) (apptest.Desk, appall.Store) {
+	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, appall.Store) {
 		desk, s, _ := overHTTPS(t, nil)
 		return desk, s
 	})

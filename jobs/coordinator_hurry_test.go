@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution/executiontest"
 	"muster/app/fleet"
 	"muster/jobs"
 	fleetpage "muster/portal/fleet"
@@ -39,7 +40,7 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
-func hurryTown(t *testing.T) (desk apptest.Desk, s appall.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
+func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	api = fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
@@ -71,7 +72,7 @@ func hurryTown(t *testing.T) (desk apptest.Desk, s appall.Store, api *fleetpage.
 	}
 }
 
-func cancelOne(t *testing.T, desk apptest.Desk, s appall.Store, tenant, name string) {
+func cancelOne(t *testing.T, desk executiontest.Desk, s appall.Store, tenant, name string) {
 	t.Helper()
 	n := apptest.NewCluster(tenant, name, 1, time.Now(), apptest.Chain(1))
 	if _, err := s.CreateCluster(t.Context(), n); err != nil {

@@ -143,7 +143,7 @@ func (p *Postgres) Start() error {
 		return err
 	}
 	p.cmd = cmd
-	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(Hangs); ; time.Sleep(20 * time.Millisecond) {
 		if err = p.run("psql", "-q", "-d", "postgres", "-c", "SELECT 1"); err == nil {
 			return nil
 		}

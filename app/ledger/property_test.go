@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/apptest"
 	"muster/app/execution"
 	"muster/app/ledger"
+	"muster/app/ledger/ledgertest"
+
 	"pgregory.net/rapid"
 )
 
@@ -44,7 +45,7 @@ const (
 
 // world is a ledger with all who use it.
 type world struct {
-	book   *apptest.Book
+	book   *ledgertest.Book
 	now    time.Time
 	held   []app.Fence // what workers believe to hold, rightly or not
 	fences map[app.Fence]bool
@@ -55,7 +56,7 @@ type world struct {
 }
 
 func newWorld(t *rapid.T) *world {
-	w := &world{book: apptest.NewBook(), now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), fences: map[app.Fence]bool{},
+	w := &world{book: ledgertest.NewBook(), now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), fences: map[app.Fence]bool{},
 		epochs: map[ledger.Node]int64{}, needs: map[ledger.Key][]int{}, final: map[ledger.Key]app.StepState{}}
 	w.submit(t)
 	return w
@@ -97,7 +98,7 @@ func (w *world) submit(t *rapid.T) {
 	}
 }
 
-func worker(t *rapid.T, f *app.Fence, b *apptest.Book) app.WorkerID {
+func worker(t *rapid.T, f *app.Fence, b *ledgertest.Book) app.WorkerID {
 	if f != nil {
 		k := ledger.Key{Operation: f.Operation, Index: f.Index}
 		if st := b.Of[k]; st.Worker != "" {

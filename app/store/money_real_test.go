@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"muster/app/all"
-	"muster/app/apptest"
+	"muster/app/store/storetest/suite"
 )
 
 func TestPostgresMoney(t *testing.T) {
-	apptest.MoneySuite(t, func(t *testing.T) []all.Store {
+	suite.MoneySuite(t, func(t *testing.T) []all.Store {
 		where := fresh(t)
 		return []all.Store{open(t, where), open(t, where), open(t, where)}
 	})

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"muster/app/all"
-	"muster/app/apptest"
 	"muster/app/store/storetest"
+	"muster/app/store/storetest/suite"
 )
 
 func TestMoney(t *testing.T) {
-	apptest.MoneySuite(t, func(t *testing.T) []all.Store { return []all.Store{open(t, storetest.File(t))} })
+	suite.MoneySuite(t, func(t *testing.T) []all.Store { return []all.Store{open(t, storetest.File(t))} })
 }

@@ -9,6 +9,7 @@ import (
 	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/store"
+	"muster/app/store/storetest/suite"
 )
 
 // postgres is one server for all tests of a run, with a template whose tables are made.
@@ -41,9 +42,9 @@ func fresh(t testing.TB) string {
 }
 
 func TestPostgres(t *testing.T) {
-	apptest.StoreSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
+	suite.StoreSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
 }
 
 func TestPostgresAmendments(t *testing.T) {
-	apptest.AmendmentSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
+	suite.AmendmentSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"muster/app/all"
-	"muster/app/apptest"
+	"muster/app/store/storetest/suite"
 )
 
 func TestProvisionersOnPostgres(t *testing.T) {
-	apptest.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
+	suite.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
 }

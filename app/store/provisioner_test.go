@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"muster/app/all"
-	"muster/app/apptest"
 	"muster/app/store/storetest"
+	"muster/app/store/storetest/suite"
 )
 
 func TestProvisionersOnSQLite(t *testing.T) {
-	apptest.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
+	suite.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
 }

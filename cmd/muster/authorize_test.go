@@ -363,9 +363,9 @@ var elsewhere = map[string]string{
 	"Watch":                  "it tells nothing, see its comment",
 	"LeaseLink":              "the store's suite of money in app/apptest, which has links that were signed",
 	"DecideOrphan":           "the store's suite of machines in app/apptest",
-	"DrainProvisioner":       "app/provisioner_test.go",
-	"RevokeProvisionerToken": "app/provisioner_test.go",
-	"MayRepeat":              "app/cluster_share_test.go",
+	"DrainProvisioner":       "app/fleet/provisioner_test.go",
+	"RevokeProvisionerToken": "app/fleet/provisioner_test.go",
+	"MayRepeat":              "app/cluster/cluster_share_test.go",
 	"UseChannel":             "chat_test.go: it takes admins of two tenants",
 	"ResetChannel":           "chat_test.go: it takes an admin of either of two tenants",
 }

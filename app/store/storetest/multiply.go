@@ -126,7 +126,8 @@ func Multiply(ctx context.Context, where, tenant string, times int) error {
 		if postgres {
 			for _, c := range []string{"id", "seq"} {
 				if v := f.other[c]; v == shifted(c) {
-					if _, err := tx.ExecContext(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), (SELECT max(%s) FROM %s))`, f.table, c, c, f.table)); err != nil {
+					if _, err := tx.ExecContext(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), (SELECT max(%s) FROM %s))`, f.table, c, c,
+						f.table)); err != nil {
 						return fmt.Errorf("multiply %s: %w", f.table, err)
 					}
 				}

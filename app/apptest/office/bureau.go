@@ -1,0 +1,167 @@
+package office
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"muster/app"
+	appall "muster/app/all"
+	"muster/app/apptest"
+	"muster/app/operation"
+	"muster/app/policy"
+	"muster/app/policy/cel"
+	"muster/app/store"
+	"muster/app/store/storetest"
+	"muster/planner"
+	"muster/solver"
+	"muster/solver/change"
+)
+
+// Keys makes keys that open nothing, and no certificates.
+type Keys struct{}
+
+func (Keys) SignCertificate([]byte, app.CertificateOrder) (app.SignedCertificate, error) {
+	return app.SignedCertificate{}, app.Errorf(app.EInternal, "no certificates here")
+}
+
+func (Keys) NewKey(string) ([]byte, string, error) {
+	return []byte("private"), "ssh-ed25519 AAAA test", nil
+}
+
+// Bureau is an app with solver, planner and policies on a store on disk.
+type Bureau struct {
+	testing.TB
+	App     *appall.App
+	Store   *store.Store
+	Clock   *apptest.Clock
+	Catalog *app.Catalog
+	file    string
+}
+
+// NewBureau opens one; the test closes its store.
+func NewBureau(t testing.TB) *Bureau {
+	t.Helper()
+	b := &Bureau{TB: t, Clock: apptest.NewClock(), file: storetest.File(t)}
+	s, err := store.Open(t.Context(), b.file, make([]byte, store.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	c := app.NewCatalog()
+	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
+	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
+	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
+		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}, Config: map[string]any{"port": 8080, "peers": "%join(host.service.web,' ')%"}}}
+	for _, name := range []string{"ada", "bob", "cy", "p0", "p1", "p2", "p3", "p4", "p5"} {
+		if err := s.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Store, b.Catalog = s, c
+	b.App = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: Keys{}, Policies: cel.New(),
+		Catalog: func() *app.Catalog { return b.Catalog }, Now: b.Clock.Now})
+	return b
+}
+
+func (b *Bureau) Actor(name string, role app.Role, groups ...string) app.Actor {
+	return app.Actor{Tenant: app.DefaultTenant, User: name, Role: role, Groups: groups, ProvenAt: b.Clock.Now(), Via: app.ViaPortal}
+}
+
+func (b *Bureau) Rules(all ...policy.Policy) {
+	b.Helper()
+	for _, p := range all {
+		p.Version = 0
+		if _, err := b.App.SavePolicy(b.Context(), b.Actor("root", app.RoleAdmin), p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Asks is a request for a cluster of template "web".
+func Asks(name string, size int, lease time.Duration) app.ClusterRequest {
+	return app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
+}
+
+func (b *Bureau) Ask(who app.Actor, r app.ClusterRequest) app.Answer {
+	b.Helper()
+	answer, err := b.App.Ask(b.Context(), who, r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return answer
+}
+
+// Wait asks for a cluster that has to wait.
+func (b *Bureau) Wait(who app.Actor, name string, size int) app.Request {
+	b.Helper()
+	answer := b.Ask(who, Asks(name, size, 8*time.Hour))
+	if answer.Cluster != nil || answer.Request.Status != app.RequestWaiting {
+		b.Fatalf("it does not wait: %+v", answer.Request)
+	}
+	return answer.Request
+}
+
+func (b *Bureau) Approve(who app.Actor, r app.Request) (app.Request, error) {
+	return b.App.Review(b.Context(), who, r.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: r.Terms.PlanHash})
+}
+
+func (b *Bureau) Clusters() int {
+	b.Helper()
+	all, err := b.Store.Clusters(b.Context(), app.DefaultTenant, app.ClusterFilter{Deleted: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return len(all)
+}
+
+func (b *Bureau) SQL(query string, args ...any) {
+	b.Helper()
+	db, err := sql.Open("sqlite", "file:"+b.file+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(query, args...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// reads gives a number out of the database.
+func (b *Bureau) Number(query string, args ...any) (n int) {
+	b.Helper()
+	db, err := sql.Open("sqlite", "file:"+b.file+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow(query, args...).Scan(&n); err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+func (b *Bureau) Titles() (all []string) {
+	b.Helper()
+	notices, err := b.Store.Notices(b.Context(), app.DefaultTenant, 0, 1000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range notices {
+		all = append(all, n.Title)
+	}
+	return all
+}
+
+var FourEyes = policy.Policy{Name: "four-eyes", Order: 20, Enabled: true, When: "nodes > 3", Effect: policy.PolicyApprove, Reason: "${nodes} nodes are many.",
+	Approval: &app.Approval{Count: 2, Group: "finance"}}
+
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

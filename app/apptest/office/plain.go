@@ -1,0 +1,42 @@
+package office
+
+import (
+	"testing"
+
+	"muster/app"
+	appall "muster/app/all"
+	"muster/app/apptest"
+	"muster/app/fleet"
+	"muster/app/store"
+	"muster/app/store/storetest"
+)
+
+// Plain is an app with a store on disk and a clock that stands still.
+type Plain struct {
+	*testing.T
+	App     *appall.App
+	Store   *store.Store
+	Clock   *apptest.Clock
+	Catalog *app.Catalog
+	Balance *fleet.Balancer
+}
+
+// Root is a superadmin.
+var Root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
+
+// NewPlain opens one; the test closes its store.
+func NewPlain(t *testing.T) *Plain {
+	t.Helper()
+	s := storetest.Open(t)
+	o := &Plain{T: t, Store: s, Clock: apptest.NewClock(), Catalog: app.NewCatalog()}
+	o.App = appall.New(appall.Deps{Store: s, Now: o.Clock.Now, Catalog: func() *app.Catalog { return o.Catalog }})
+	o.Balance = &fleet.Balancer{App: o.App.FleetService, Mono: o.Clock.Now}
+	return o
+}
+
+func (o *Plain) Must(err error) {
+	o.Helper()
+	if err != nil {
+		o.Fatal(err)
+	}
+}

@@ -1,0 +1,116 @@
+package cluster_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/apptest/office"
+	appcluster "muster/app/cluster"
+)
+
+// signer keeps what it was to sign.
+type signer struct {
+	office.Keys
+	private string
+	orders  []app.CertificateOrder
+}
+
+func (s *signer) SignCertificate(private []byte, o app.CertificateOrder) (app.SignedCertificate, error) {
+	s.private = string(private)
+	s.orders = append(s.orders, o)
+	return app.SignedCertificate{Line: "signed", Serial: 1<<63 - 1, Fingerprint: "SHA256:abc"}, nil
+}
+
+func TestClusterCertificate(t *testing.T) {
+	b := office.NewBureau(t)
+	keys := &signer{}
+	b.App.ClusterService.Keys = keys
+	make := func(name string, lease time.Duration, status app.NodeStatus) string {
+		t.Helper()
+		n := apptest.NewCluster(app.DefaultTenant, name, 2, b.Clock.Now(), apptest.Chain(2))
+		if lease != 0 {
+			n.Cluster.ExpiresAt = b.Clock.Now().Add(lease)
+		}
+		for i := range n.Nodes {
+			n.Nodes[i].Node.Status, n.Nodes[i].Node.SSHUser = status, "ubuntu"
+		}
+		if _, err := b.Store.CreateCluster(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		return n.Cluster.ID
+	}
+	forever, short, planned := make("forever", 0, app.NodeReady), make("short", 90*time.Minute, app.NodeReady), make("planned", 0, app.NodePlanned)
+	ada, bob := b.Actor("ada", app.RoleUser), b.Actor("bob", app.RoleUser)
+	const hour = time.Hour
+	if _, err := b.App.ShareCluster(t.Context(), ada, short, appcluster.SharingChange{Visibility: app.VisibleTenant}); err != nil {
+		t.Fatal(err)
+	}
+
+	for name, tc := range map[string]struct {
+		cluster   string
+		ttl, want time.Duration
+	}{
+		"usual":              {forever, 0, hour},
+		"longest":            {forever, 8 * hour, 8 * hour},
+		"shortest":           {forever, time.Minute, time.Minute},
+		"within the lease":   {short, hour, hour},
+		"beyond the lease":   {short, 8 * hour, 90 * time.Minute},
+		"by the lease's end": {short, 90 * time.Minute, 90 * time.Minute},
+	} {
+		c, err := b.App.ClusterCertificate(t.Context(), ada, tc.cluster, " ssh-ed25519 AAAA ada\n", tc.ttl)
+		until := b.Clock.Now().Add(tc.want).UTC().Truncate(time.Second)
+		if err != nil || !c.ValidUntil.Equal(until) || c.User != "ubuntu" || c.Certificate != "signed" || c.Serial != "9223372036854775807" {
+			t.Errorf("%s: %+v, %v; want until %s", name, c, err, until)
+			continue
+		}
+		o := keys.orders[len(keys.orders)-1]
+		if o.PublicKey != "ssh-ed25519 AAAA ada" || o.KeyID != "muster:default/ada" || strings.Join(o.Principals, " ") != "ubuntu" ||
+			!o.From.Equal(b.Clock.Now().Add(-time.Minute)) || !o.Until.Equal(until) || keys.private != "the cluster's private key" {
+			t.Errorf("%s: ordered %+v", name, o)
+		}
+	}
+	done := len(keys.orders)
+
+	for name, tc := range map[string]struct {
+		actor        app.Actor
+		cluster, key string
+		ttl          time.Duration
+		code         app.Code
+		field        string
+	}{
+		"not the owner": {bob, forever, "ssh-ed25519 AAAA", hour, app.ENotFound, ""},
+		"a reader":      {b.Actor("eve", app.RoleUser), short, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
+		"a viewer":      {b.Actor("ada", app.RoleViewer), forever, "ssh-ed25519 AAAA", hour, app.EForbidden, ""},
+		"no cluster":    {ada, "nothing", "ssh-ed25519 AAAA", hour, app.ENotFound, ""},
+		"too long":      {ada, forever, "ssh-ed25519 AAAA", 8*hour + time.Second, app.EInvalid, "ttl"},
+		"too short":     {ada, forever, "ssh-ed25519 AAAA", time.Second, app.EInvalid, "ttl"},
+		"negative":      {ada, forever, "ssh-ed25519 AAAA", -hour, app.EInvalid, "ttl"},
+		"no key":        {ada, forever, " \n", hour, app.EInvalid, "public_key"},
+		"a large key":   {ada, forever, strings.Repeat("x", 16<<10+1), hour, app.EInvalid, "public_key"},
+		"no machine":    {ada, planned, "ssh-ed25519 AAAA", hour, app.EConflict, ""},
+	} {
+		_, err := b.App.ClusterCertificate(t.Context(), tc.actor, tc.cluster, tc.key, tc.ttl)
+		if e := app.AsError(err); err == nil || e.Code != tc.code || e.Field != tc.field {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.Clock.Move(90 * time.Minute)
+	if _, err := b.App.ClusterCertificate(t.Context(), ada, short, "ssh-ed25519 AAAA", hour); app.CodeOf(err) != app.EConflict {
+		t.Errorf("after the lease: %v", err)
+	}
+	if len(keys.orders) != done {
+		t.Errorf("%d certificates were signed of what is refused", len(keys.orders)-done)
+	}
+	deeds, err := b.Store.Audit(t.Context(), app.AuditFilter{Act: "cluster.certificate", Limit: 100})
+	if err != nil || len(deeds) != done {
+		t.Fatalf("%d deeds of %d, %v", len(deeds), done, err)
+	}
+	for _, d := range deeds {
+		if d.Who != "ada" || !strings.HasPrefix(d.Detail, "SHA256:abc, serial 9223372036854775807, valid until 20") {
+			t.Errorf("%+v", d)
+		}
+	}
+}

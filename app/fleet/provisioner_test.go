@@ -1,0 +1,394 @@
+package fleet_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/apptest/office"
+	"muster/app/execution"
+	"muster/app/fleet"
+)
+
+func (o *plain) code(err error, want app.Code) {
+	o.Helper()
+	if app.CodeOf(err) != want {
+		o.Fatalf("error %v has code %q, want %q", err, app.CodeOf(err), want)
+	}
+}
+
+// anything is what most tests' tokens allow.
+var anything = app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
+
+// token makes a provisioner token and gives what it opens.
+func (o *plain) token(name string) fleet.Registry {
+	o.Helper()
+	token, err := o.App.CreateProvisionerToken(o.Context(), office.Root, name, anything)
+	o.Must(err)
+	r, err := o.App.RegistryOfToken(o.Context(), token)
+	o.Must(err)
+	return r
+}
+
+func (o *plain) register(r fleet.Registry, name string, slots int, tags map[string]string) string {
+	o.Helper()
+	reg, err := r.Register(o.Context(), fleet.Registration{Name: name, Slots: slots, Tags: tags})
+	o.Must(err)
+	return reg.ID
+}
+
+func (o *plain) rebalance() {
+	o.Helper()
+	_, err := o.Balance.Once(o.Context())
+	o.Must(err)
+}
+
+// orders gives what a provisioner is to do, in words.
+func (o *plain) orders(r fleet.Registry, id string) (string, fleet.Orders) {
+	o.Helper()
+	orders, err := r.Beat(o.Context(), fleet.Beat{ID: id})
+	o.Must(err)
+	var parts []string
+	for _, w := range orders.Workers {
+		parts = append(parts, w.Tenant+"="+string(rune('0'+w.Slots)))
+	}
+	return strings.Join(parts, " "), orders
+}
+
+func (o *plain) cluster(tenant string, nodes int) {
+	o.Helper()
+	_, err := o.Store.CreateCluster(o.Context(), apptest.NewCluster(tenant, "c-"+tenant, nodes, o.Clock.Now(), apptest.Chain(nodes)))
+	o.Must(err)
+}
+
+func TestProvisionersAreGivenTenants(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 8, nil)
+	o.rebalance()
+	if got, _ := o.orders(r, id); got != "" {
+		t.Fatalf("nobody has work, but %s", got)
+	}
+	o.cluster("t1", 3)
+	o.rebalance()
+	if got, _ := o.orders(r, id); got != "t1=8" {
+		t.Fatalf("a tenant alone gets everything, not %s", got)
+	}
+	o.cluster("t2", 6)
+	o.rebalance()
+	if got, _ := o.orders(r, id); got != "t1=3 t2=5" {
+		t.Fatalf("two tenants: %s", got)
+	}
+	second := o.register(r, "h2", 4, nil)
+	o.rebalance()
+	first, _ := o.orders(r, id)
+	if got, _ := o.orders(r, second); first != "t1=3 t2=5" || got != "t2=4" {
+		t.Fatalf("a second provisioner takes load at once: %s, %s", first, got)
+	}
+	// The first is not heard of any more; the second is.
+	for range 4 {
+		o.Clock.Move(app.ProvisionerBeat)
+		o.orders(r, second)
+		o.rebalance()
+	}
+	if got, _ := o.orders(r, second); got != "t1=2 t2=2" {
+		t.Fatalf("the slots of the one that is gone are shared anew: %s", got)
+	}
+	_, err := r.Beat(t.Context(), fleet.Beat{ID: id})
+	o.code(err, app.EStale)
+	third := o.register(r, "h1", 8, nil)
+	o.rebalance()
+	if got, _ := o.orders(r, third); got == "" {
+		t.Fatal("registered anew, it gets nothing")
+	}
+}
+
+func TestDrainingProvisionersGetNothing(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 2)
+	o.rebalance()
+	n, err := o.App.DrainProvisioner(t.Context(), office.Root, "h1")
+	o.Must(err)
+	if n != 1 {
+		t.Fatalf("%d drained", n)
+	}
+	if got, orders := o.orders(r, id); got != "" || !orders.Drain {
+		t.Fatalf("draining: %s %+v", got, orders)
+	}
+	other := o.register(r, "h2", 4, nil)
+	o.rebalance()
+	if got, _ := o.orders(r, other); got != "t1=4" {
+		t.Fatalf("the others take over: %s", got)
+	}
+	o.Must(r.Leave(t.Context(), id))
+	o.Must(r.Leave(t.Context(), id))
+	all, err := o.App.Provisioners(t.Context(), office.Root)
+	o.Must(err)
+	if len(all) != 2 || all[0].Name != "h2" || all[1].State != app.ProvisionerLeft {
+		t.Fatalf("%+v", all)
+	}
+	_, err = o.App.DrainProvisioner(t.Context(), office.Root, "h1")
+	o.code(err, app.ENotFound)
+}
+
+func TestOrdersComeAtOnce(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	_, before := o.orders(r, id)
+	got := make(chan fleet.Orders, 1)
+	go func() {
+		orders, _ := r.Beat(context.WithoutCancel(t.Context()), fleet.Beat{ID: id, Known: before.Version, Wait: 10 * time.Second})
+		got <- orders
+	}()
+	o.cluster("t1", 1)
+	o.rebalance()
+	began := time.Now()
+	if orders := <-got; len(orders.Workers) != 1 || time.Since(began) > 9*time.Second {
+		t.Fatalf("after %s: %+v", time.Since(began), orders)
+	}
+}
+
+func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 1)
+	o.cluster("t2", 1)
+	o.rebalance()
+	_, orders := o.orders(r, id)
+	token := orders.Workers[0].Token
+	c, err := o.App.CoordinatorOfToken(t.Context(), token)
+	o.Must(err)
+	own := app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}
+	fence := []app.Fence{{Operation: 1, Attempt: 1}}
+	for _, w := range []app.WorkerID{{Tenant: "t2", Name: own.Name}, {Tenant: "t1", Name: "other:abcdefghij"}, {Tenant: "", Name: own.Name}, {Tenant: "t1"}} {
+		_, err := c.Claim(t.Context(), w, 1)
+		o.code(err, app.EForbidden)
+		_, err = c.Heartbeat(t.Context(), w, fence)
+		o.code(err, app.EForbidden)
+		_, err = c.Report(t.Context(), w, []app.Report{{Fence: fence[0]}})
+		o.code(err, app.EForbidden)
+		_, err = c.Hosts(t.Context(), w, fence[0])
+		o.code(err, app.EForbidden)
+		o.code(c.Log(t.Context(), w, []app.LogLine{{Operation: 1, Attempt: 1}}), app.EForbidden)
+		_, err = c.(app.WorkWaiter).AwaitWork(t.Context(), w, 0)
+		o.code(err, app.EForbidden)
+	}
+	some, err := c.(app.WorkWaiter).AwaitWork(t.Context(), own, 0)
+	o.Must(err)
+	if !some {
+		t.Error("it has work and is not told")
+	}
+	for name, bad := range map[string]string{
+		"cut": token[:len(token)-2], "changed": strings.Replace(token, "mw_", "mx_", 1), "empty": "", "unsigned": strings.SplitN(token, ".", 2)[0] + ".",
+	} {
+		if _, err := o.App.CoordinatorOfToken(t.Context(), bad); app.CodeOf(err) != app.EUnauthorized {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Of a registration that was replaced, a worker may end what it has, and takes nothing new.
+	o.Must(o.Store.EndProvisioner(t.Context(), id, app.ProvisionerLost, o.Clock.Now()))
+	c, err = o.App.CoordinatorOfToken(t.Context(), token)
+	o.Must(err)
+	_, err = c.Claim(t.Context(), own, 1)
+	o.code(err, app.EStale)
+	_, err = c.Heartbeat(t.Context(), own, fence)
+	o.Must(err)
+	// Revoked, it may do nothing; and time ends every token.
+	o.Must(o.App.RevokeProvisionerToken(t.Context(), office.Root, "lab"))
+	_, err = o.App.CoordinatorOfToken(t.Context(), token)
+	o.code(err, app.EUnauthorized)
+	again := o.register(o.token("lab"), "h1", 4, nil)
+	o.rebalance()
+	if all, _ := o.App.Provisioners(t.Context(), office.Root); all[0].ID != again {
+		t.Fatalf("%+v", all)
+	}
+}
+
+func TestTokensOfWorkersEnd(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	id := o.register(r, "h1", 4, nil)
+	o.cluster("t1", 1)
+	o.rebalance()
+	_, orders := o.orders(r, id)
+	o.Clock.Move(2 * time.Minute)
+	_, err := o.App.CoordinatorOfToken(t.Context(), orders.Workers[0].Token)
+	o.code(err, app.EUnauthorized)
+}
+
+func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	id, other := o.register(r, "h1", 4, nil), o.register(r, "h2", 4, nil)
+	o.cluster("t1", 1)
+	w := app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}
+	claim := app.ClaimQuery{Worker: w, Now: o.Clock.Now(), For: execution.ClaimFor}
+	cs, err := o.Store.ClaimSteps(t.Context(), claim)
+	o.Must(err)
+	if len(cs) != 1 {
+		t.Fatal("nothing to claim")
+	}
+	_, err = r.Beat(t.Context(), fleet.Beat{ID: other, Ended: []string{w.Name}})
+	o.code(err, app.EForbidden)
+	if cs, _ := o.Store.ClaimSteps(t.Context(), claim); len(cs) != 0 {
+		t.Fatal("another provisioner freed it")
+	}
+	_, err = r.Beat(t.Context(), fleet.Beat{ID: id, Ended: []string{w.Name}})
+	o.Must(err)
+	if cs, _ := o.Store.ClaimSteps(t.Context(), claim); len(cs) != 1 {
+		t.Fatal("the step is not free")
+	}
+}
+
+func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
+	o := newPlain(t)
+	n := apptest.NewCluster("t1", "c", 2, o.Clock.Now(), apptest.Chain(2))
+	o.Catalog.Providers[n.Cluster.Provider] = &app.ProviderSpec{About: app.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
+	_, err := o.Store.CreateCluster(t.Context(), n)
+	o.Must(err)
+	here := func(tags map[string]string) fleet.Registry {
+		token, err := o.App.CreateProvisionerToken(o.Context(), office.Root, tags["region"], app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: tags})
+		o.Must(err)
+		r, err := o.App.RegistryOfToken(o.Context(), token)
+		o.Must(err)
+		return r
+	}
+	r, other := here(map[string]string{"region": "eu", "disk": "ssd"}), here(map[string]string{"region": "us"})
+	us, eu := o.register(other, "us", 4, map[string]string{"region": "us"}), o.register(r, "eu", 4, map[string]string{"region": "eu", "disk": "ssd"})
+	o.rebalance()
+	inUS, _ := o.orders(other, us)
+	if inEU, _ := o.orders(r, eu); inUS != "" || inEU != "t1=4" {
+		t.Fatalf("us: %s, eu: %s", inUS, inEU)
+	}
+	for id, want := range map[string]bool{us: false, eu: true} {
+		c := o.App.CoordinatorOf(id, "t1").(app.WorkWaiter)
+		patience := 50 * time.Millisecond
+		if want {
+			patience = 5 * time.Minute // it answers at once, on a machine that has time
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		some, err := c.AwaitWork(ctx, app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}, 0)
+		o.Must(err)
+		if some != want {
+			t.Errorf("%s has work: %v", id, some)
+		}
+		cs, err := o.Store.ClaimSteps(t.Context(), app.ClaimQuery{Worker: app.WorkerID{Tenant: "t1", Name: "w"}, Now: o.Clock.Now(), For: time.Second,
+			Except: []string{n.Cluster.Provider}})
+		if err != nil || len(cs) != 0 {
+			t.Errorf("claimed %d steps that were not for it: %v", len(cs), err)
+		}
+	}
+}
+
+func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
+	o := newPlain(t)
+	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleAdmin}, {}} {
+		_, err := o.App.Provisioners(t.Context(), a)
+		o.code(err, app.EForbidden)
+		_, err = o.App.CreateProvisionerToken(t.Context(), a, "x", anything)
+		o.code(err, app.EForbidden)
+		_, err = o.App.ProvisionerTokens(t.Context(), a)
+		o.code(err, app.EForbidden)
+		o.code(o.App.RevokeProvisionerToken(t.Context(), a, "x"), app.EForbidden)
+		_, err = o.App.DrainProvisioner(t.Context(), a, "x")
+		o.code(err, app.EForbidden)
+	}
+}
+
+func TestNonsenseIsNotRegistered(t *testing.T) {
+	o := newPlain(t)
+	r := o.token("lab")
+	for _, reg := range []fleet.Registration{{}, {Name: "x"}, {Name: "x", Slots: 99999}, {Name: "x\ny", Slots: 1}, {Name: "x", Slots: 1, Tags: map[string]string{"a b": "c"}}} {
+		_, err := r.Register(t.Context(), reg)
+		o.code(err, app.EInvalid)
+	}
+	_, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "lab", anything)
+	o.code(err, app.EConflict)
+	_, err = o.App.RegistryOfToken(t.Context(), "mp_nonsense")
+	o.code(err, app.EUnauthorized)
+}
+
+// What a provisioner says of itself reaches no more than its token allows: neither other tenants, nor other tags, nor more slots.
+func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
+	o := newPlain(t)
+	for _, name := range []string{"t1", "t2"} {
+		if _, err := o.Store.Tenant(t.Context(), name); err != nil {
+			o.Must(o.Store.CreateTenant(t.Context(), office.Root, app.Tenant{Name: name, CreatedAt: o.Clock.Now()}, nil))
+		}
+	}
+	token, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "lab", app.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
+	o.Must(err)
+	r, err := o.App.RegistryOfToken(t.Context(), token)
+	o.Must(err)
+	for what, reg := range map[string]fleet.Registration{
+		"another tag":          {Name: "h", Slots: 1, Tags: map[string]string{"network": "vault"}},
+		"another value":        {Name: "h", Slots: 1, Tags: map[string]string{"region": "us"}},
+		"one that is good too": {Name: "h", Slots: 1, Tags: map[string]string{"region": "eu", "x": "y"}},
+		"more slots":           {Name: "h", Slots: 11},
+	} {
+		_, err := r.Register(t.Context(), reg)
+		if e := app.AsError(err); e.Code != app.EForbidden || e.Reason != "grant" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	id := o.register(r, "h1", 6, nil)
+	if _, err := r.Register(t.Context(), fleet.Registration{Name: "h2", Slots: 5}); app.AsError(err).Reason != "grant" || !strings.Contains(err.Error(), "6 are taken") {
+		t.Errorf("more slots together: %v", err)
+	}
+	o.register(r, "h2", 4, nil)
+	o.cluster("t1", 3)
+	o.cluster("t2", 3)
+	o.rebalance()
+	got, _ := o.orders(r, id)
+	if !strings.HasPrefix(got, "t1=") || strings.Contains(got, "t2") {
+		t.Errorf("it is given %q", got)
+	}
+	if p, err := o.Store.Provisioner(t.Context(), id); err != nil || p.Tags["region"] != "eu" || !p.May("t1") || p.May("t2") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	// A share that it should not have, and a worker's token for it, get it nothing.
+	load, err := o.Store.Load(t.Context())
+	o.Must(err)
+	if done, err := o.Store.Share(t.Context(), load.Version, []app.Share{{Provisioner: id, Tenant: "t2", Slots: 2}}); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	if got, _ := o.orders(r, id); strings.Contains(got, "t2") {
+		t.Errorf("with a share of another tenant it is given %q", got)
+	}
+	if _, err := o.App.CoordinatorOf(id, "t2").Claim(t.Context(), app.WorkerID{Name: fleet.NewWorkerName(id), Tenant: "t2"}, 5); app.CodeOf(err) != app.EUnauthorized {
+		t.Errorf("it claims steps of another tenant: %v", err)
+	}
+	// The same provisioner, started again before it was found to be gone, is not in its own way.
+	again := o.register(r, "h1", 6, nil)
+	if p, err := o.Store.Provisioner(t.Context(), id); again == id || err != nil || p.State.Alive() {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for what, g := range map[string]app.ProvisionerGrant{
+		"no tenants":         {},
+		"all and one":        {Tenants: []string{app.AllTenants, "t1"}},
+		"more slots than go": {Tenants: []string{"t1"}, Slots: app.MaxSlots + 1},
+		"less than none":     {Tenants: []string{"t1"}, Slots: -1},
+		"a bad tag":          {Tenants: []string{"t1"}, Tags: map[string]string{"a b": "c"}},
+	} {
+		if _, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "bad", g); app.CodeOf(err) != app.EInvalid {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "bad", app.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("a tenant that does not exist: %v", err)
+	}
+	// A token from before there were grants goes on as it was.
+	old, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "old", anything)
+	o.Must(err)
+	r, err = o.App.RegistryOfToken(t.Context(), old)
+	o.Must(err)
+	o.register(r, "h3", 100, nil)
+}

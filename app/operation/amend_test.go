@@ -1,0 +1,405 @@
+package operation_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest/office"
+	appoperation "muster/app/operation"
+	"muster/app/policy"
+)
+
+func (f *farm) refused(m app.Amendment, field, words string) {
+	f.Helper()
+	_, err := f.App.PreviewAmend(f.Context(), f.Who, "shop", m)
+	e := app.AsError(err)
+	if err == nil || e.Code == app.EInternal || e.Field != field || !strings.Contains(e.Message+" "+e.Hint, words) {
+		f.Errorf("%+v gives %s %q (field %q, hint %q), want field %q and %q", m, e.Code, e.Message, e.Field, e.Hint, field, words)
+	}
+	if _, asked := f.App.Amend(f.Context(), f.Who, "shop", m); app.CodeOf(asked) != app.CodeOf(err) {
+		f.Errorf("%+v: the preview says %v, the asking %v", m, err, asked)
+	}
+}
+
+// nodes gives "n1: db, n2: web".
+func nodesOf(v app.ClusterView) string {
+	var all []string
+	for _, n := range v.Nodes {
+		all = append(all, n.Name+": "+strings.Join(n.Services, " "))
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestDiffOfAClusterThatGrew(t *testing.T) {
+	f := newFarm(t)
+	v := f.Shop(5, map[string]any{"extra": "x"})
+	created := v.Operations[0].ID
+	diff := func(a, b string) string {
+		d, err := f.App.DiffClusters(f.Context(), f.Who, a, b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var all []string
+		for _, c := range d.Changes {
+			all = append(all, c.Path+" "+c.Before+">"+c.After)
+		}
+		return strings.Join(all, ", ")
+	}
+	at := func(operation int64) string { return fmt.Sprintf("shop@%d", operation) }
+	f.Want("before it grew", diff(at(created), "shop"), "")
+	f.Carried(app.Amendment{Kind: app.OperationResize, Size: 7})
+	grown := f.See("shop").Operations[0].ID
+	f.Want("what growth changed", diff(at(created), "shop"), "size 5>7")
+	f.Want("between two operations", diff(at(created), at(grown)), "size 5>7")
+	f.Want("since it grew", diff(at(grown), "shop"), "")
+}
+
+func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
+	f := newFarm(t)
+	v := f.Shop(3, map[string]any{"extra": "x"})
+	p, _ := f.Carried(app.Amendment{Kind: app.OperationResize, Size: 5})
+	f.Want("growth", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 new, n5 new")
+	if p.Before != (app.ClusterFigures{Nodes: 3, CostPerHour: 1.5}) || p.After != (app.ClusterFigures{Nodes: 5, CostPerHour: 2.5}) {
+		t.Errorf("from %+v to %+v", p.Before, p.After)
+	}
+	v = f.See("shop")
+	f.Want("nodes", nodesOf(v), "n1: db, n2: lb, n3: web, n4: web, n5: web")
+	if v.Size != 5 || v.CostPerHour != 2.5 {
+		t.Errorf("size %d, %v an hour", v.Size, v.CostPerHour)
+	}
+	f.Want("peers", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), peers(v, 3, 4, 5))
+
+	p, done := f.Carried(app.Amendment{Kind: app.OperationResize, Nodes: []string{"n4"}})
+	f.Want("shrinking", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 gone, n5.web reload")
+	if slices.Index(done, "n2.lb.reload") > slices.Index(done, "n4.web.stop") {
+		t.Error("the balancer learns of it after the server was stopped:", done)
+	}
+	v = f.See("shop")
+	f.Want("nodes", nodesOf(v), "n1: db, n2: lb, n3: web, n5: web")
+	f.Want("peers", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), peers(v, 3, 5))
+
+	f.Carried(app.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
+	f.Carried(app.Amendment{Kind: app.OperationResize, Size: 4})
+	f.Want("numbers are not used again", nodesOf(f.See("shop")), "n1: db, n2: lb, n3: web, n6: web")
+	if r, err := f.Store.Reservations(t.Context(), app.DefaultTenant); err != nil || len(r) != 1 || r[0].Nodes != 4 || r[0].CPU != 8 || r[0].CostPerHour != 2 {
+		t.Errorf("reserved is %+v, %v", r, err)
+	}
+}
+
+func peers(v app.ClusterView, numbers ...int) string {
+	var hosts []string
+	for _, i := range numbers {
+		hosts = append(hosts, fmt.Sprintf("%s-n%d.%s", v.ID, i, v.DNSSuffix))
+	}
+	return strings.Join(hosts, " ")
+}
+
+func addresses(v app.ClusterView, names ...string) string {
+	var all []string
+	for _, n := range v.Nodes {
+		if slices.Contains(names, n.Name) {
+			all = append(all, n.Address(app.AddressBind))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
+	f := newFarm(t)
+	v := f.Shop(3, nil)
+	p, _ := f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81, "token": "hush"}})
+	f.Want("only web reads it", office.WorkOf(p), "n3.web reload")
+	f.Want("changes", fmt.Sprint(p.Changes), "[{config.port 80 81} {config.token  •••}]")
+	f.Want("the port", fmt.Sprint(f.Configs["n3.web.configure"]["port"]), "81")
+
+	p, _ = f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"db": map[string]any{"size": 2}}, NoRestart: true})
+	f.Want("db reads its own key, the others do not", office.WorkOf(p), "n1.db configure")
+	f.Want("what stays, stays", fmt.Sprint(f.Configs["n1.db.configure"]["db"]), "map[password:hunter22 size:2]")
+
+	// The template changes meanwhile: an upgrade keeps what was asked for.
+	t2 := *f.Catalog.Templates["shop"]
+	t2.Defaults.Config = map[string]any{"port": 90, "motd": "new", "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 9, "password": "${secret:DB}"}}
+	f.Catalog.Templates["shop"] = &t2
+	web := *f.Catalog.Services["web"]
+	web.Actions = maps.Clone(web.Actions)
+	web.Actions[app.ActionStart] = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "web start 2"}}
+	f.Catalog.Services["web"] = &web
+	p, _ = f.Carried(app.Amendment{Kind: app.OperationUpgrade})
+	f.Want("upgrade", office.WorkOf(p), "n3.web upgrade")
+	f.Want("changes", fmt.Sprint(p.Changes), "[{config.motd  new} {services.web.start there changed}]")
+	if p.Template != "shop" {
+		t.Errorf("the template is %q", p.Template)
+	}
+	d, err := f.Store.Definition(t.Context(), app.DefaultTenant, v.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Want("configuration", fmt.Sprint(d.Config), "map[db:map[password:${secret:DB} size:2] motd:new peers:%join(host.service.web,' ')% port:81 token:hush]")
+
+	for _, m := range []app.Amendment{{Kind: app.OperationUpgrade}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}},
+		{Kind: app.OperationResize, Size: 3}, {Kind: app.OperationRepair}} {
+		p, a := f.Amend(m)
+		if !p.Nothing || a.Operation != 0 || a.Cluster == nil || len(p.Notes) == 0 {
+			t.Errorf("%s of what is so already: %+v, %+v", m.Kind, p, a)
+		}
+	}
+
+	// What was taken out stays out, also when the template still has it.
+	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"motd": nil}})
+	if p := f.Preview(app.Amendment{Kind: app.OperationUpgrade}); !p.Nothing {
+		t.Errorf("an upgrade brings back what was taken out: %+v", p.Changes)
+	}
+}
+
+func TestAmendedServices(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(3, nil)
+	p, _ := f.Carried(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+	f.Want("added everywhere", office.WorkOf(p), "n1.cache added, n2.cache added, n3.cache added")
+	f.Want("services", fmt.Sprint(f.See("shop").Services), "[cache db lb web]")
+	f.Catalog.Services["cache"] = &app.Service{About: app.About{Name: "cache"}}
+	p, done := f.Carried(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"cache"}})
+	f.Want("removed", office.WorkOf(p), "n1.cache removed, n2.cache removed, n3.cache removed")
+	if !slices.Contains(done, "n1.cache.remove") {
+		t.Error("it is not removed by the entry that it was made by:", done)
+	}
+	f.Want("services", fmt.Sprint(f.See("shop").Services), "[db lb web]")
+	f.refused(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"db"}}, "services", "web")
+}
+
+func TestAmendedRunning(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(4, nil)
+	for _, c := range []struct {
+		name string
+		m    app.Amendment
+		work string
+		note string
+	}{
+		{"a stop takes along what needs it", app.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "web comes along, since it needs db."},
+		{"a start takes along what it needs", app.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "db comes along, since web needs it."},
+		{"all are started", app.Amendment{Kind: app.OperationStart}, "n1.db start, n2.lb start, n3.web start, n4.web start", ""},
+		{"one of several is no loss for those that need it", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n3"}}, "n3.web restart", ""},
+		{"a node by itself", app.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
+		{"a restart takes along what needs it", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "lb comes along, since it needs web."},
+		{"one after the other, nothing comes along", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
+			"It is done on one node after the other; one that fails halts the rest."},
+	} {
+		p, _ := f.Carried(c.m)
+		f.Want(c.name, office.WorkOf(p), c.work)
+		if c.note != "" && !slices.Contains(p.Notes, c.note) || c.note == "" && len(p.Notes) > 0 {
+			t.Errorf("%s: the notes are %q", c.name, p.Notes)
+		}
+	}
+}
+
+func TestAmendmentsThatAreRefused(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(3, nil)
+	long := strings.Repeat("x", 600<<10)
+	for _, c := range []struct {
+		m            app.Amendment
+		field, words string
+	}{
+		{app.Amendment{Kind: "grow"}, "kind", "resize"},
+		{app.Amendment{Kind: app.OperationCreate}, "kind", "One of"},
+		{app.Amendment{Kind: app.OperationResize}, "size", "how many"},
+		{app.Amendment{Kind: app.OperationResize, Size: -1}, "size", "between"},
+		{app.Amendment{Kind: app.OperationResize, Size: 9}, "size", "8"},
+		{app.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "does not count"},
+		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n9"}}, "nodes", "Did you mean"},
+		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would be on no node"},
+		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "there are 2, not 1"},
+		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n1", "n2", "n3"}}, "nodes", "Delete the cluster"},
+		{app.Amendment{Kind: app.OperationAddServices}, "services", "which services"},
+		{app.Amendment{Kind: app.OperationAddServices, Services: []string{"cahce"}}, "services", "Did you mean cache?"},
+		{app.Amendment{Kind: app.OperationAddServices, Services: []string{"web"}}, "services", "already"},
+		{app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"wbe"}}, "services", "Did you mean web?"},
+		{app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "web"}}, "services", "twice"},
+		{app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "No service"},
+		{app.Amendment{Kind: app.OperationReconfigure}, "config", "otherwise"},
+		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
+		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
+		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "not a macro"},
+		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
+		{app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "It is on n3"},
+		{app.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "between"},
+		{app.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "does not count"},
+		{app.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "cannot be rolled back"},
+		{app.Amendment{Kind: app.OperationRestart, OnFailure: "panic"}, "on_failure", "roll_back"},
+		{app.Amendment{Kind: app.OperationRepair, Nodes: []string{"m1"}}, "nodes", "Did you mean n1?"},
+	} {
+		f.refused(c.m, c.field, c.words)
+	}
+	f.Catalog.Templates = map[string]*app.Template{}
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
+	f.refused(app.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
+	f.Carried(app.Amendment{Kind: app.OperationRestart})
+	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 1}})
+	if _, err := f.App.Amend(t.Context(), f.Who, "shop", app.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
+		t.Error("another plan than was shown:", err)
+	}
+	if _, err := f.App.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", app.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
+		t.Error("somebody else's cluster:", err)
+	}
+	f.Amend(app.Amendment{Kind: app.OperationRestart})
+	f.refused(app.Amendment{Kind: app.OperationRestart}, "", "is running")
+}
+
+func TestAmendedAfterFailure(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
+	f.FailAt = "n4.web.start"
+	f.Amend(app.Amendment{Kind: app.OperationResize, Size: 5})
+	f.Work()
+	if v := f.See("shop"); v.Status != app.ClusterFailed {
+		t.Fatal("the cluster is", v.Status)
+	}
+	for _, kind := range []app.OperationKind{app.OperationRestart, app.OperationUpgrade} {
+		f.refused(app.Amendment{Kind: kind}, "", "Resume it, roll it back, change the configuration, repair the cluster or delete the cluster")
+	}
+	f.FailAt = ""
+	p, _ := f.Carried(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n4"}})
+	f.Want("what was left undone is done with it", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 replaced, n5.web reload")
+	f.Want("nodes", nodesOf(f.See("shop")), "n1: db, n2: lb, n3: web, n4: web, n5: web")
+	f.Want("addresses", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), addresses(f.See("shop"), "n3", "n4", "n5"))
+
+	// Rolled back, all is as it was.
+	before := f.See("shop")
+	f.FailAt = "n6.web.start"
+	f.Amend(app.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureRollBack})
+	f.Work()
+	f.FailAt = ""
+	if n, err := f.App.UndoFailed(t.Context()); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	f.Work()
+	after := f.See("shop")
+	if after.Status != app.ClusterActive || after.Size != before.Size || after.CostPerHour != before.CostPerHour {
+		t.Errorf("rolled back, it is %s with %d nodes", after.Status, after.Size)
+	}
+	f.Want("nodes", nodesOf(after), nodesOf(before))
+
+	// The configuration too.
+	f.FailAt = "n3.web.start"
+	f.Amend(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}})
+	f.Work()
+	f.FailAt = ""
+	if _, err := f.App.RollBack(t.Context(), f.Who, "shop", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	f.Work()
+	f.Want("the port is", fmt.Sprint(f.Configs["n3.web.configure"]["port"]), "80")
+	d, err := f.Store.Definition(t.Context(), app.DefaultTenant, after.ID)
+	if err != nil || fmt.Sprint(d.Config["port"]) != "80" {
+		t.Errorf("%v, %v", d.Config, err)
+	}
+}
+
+func TestAmendedAfterACancelledRestart(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(3, nil)
+	_, a := f.Amend(app.Amendment{Kind: app.OperationRestart})
+	if _, err := f.App.CancelOperation(t.Context(), f.Who, "shop", a.Operation, false); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "The restart of cluster \"shop\" was cancelled")
+	p := f.Preview(app.Amendment{Kind: app.OperationRepair})
+	f.Want("a repair does what was left", office.WorkOf(p), "n1.db restart, n2.lb restart, n3.web restart")
+	f.Carried(app.Amendment{Kind: app.OperationStart})
+}
+
+// Where nothing but names is left to do, a repair does that, and once they are written there is nothing.
+func TestNamesThatWereNotWritten(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(3, nil)
+	f.FailAt = "n2.names"
+	f.Amend(app.Amendment{Kind: app.OperationResize, Size: 4})
+	f.Work()
+	f.FailAt = ""
+	if v := f.See("shop"); v.Status != app.ClusterFailed {
+		t.Fatalf("it is %s", v.Status)
+	}
+	p := f.Preview(app.Amendment{Kind: app.OperationRepair})
+	f.Want("notes", strings.Join(p.Notes, " "), "The names of all nodes are written on each of them, as the resize did not get that far.")
+	_, done := f.Carried(app.Amendment{Kind: app.OperationRepair})
+	slices.Sort(done)
+	f.Want("a repair writes them", strings.Join(done, " "), "n1.names n2.names n3.names n4.names")
+	if p := f.Preview(app.Amendment{Kind: app.OperationRepair}); !p.Nothing {
+		t.Errorf("and again it does %+v", p)
+	}
+}
+
+func TestAmendedLostMachine(t *testing.T) {
+	f := newFarm(t)
+	v := f.Shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
+	if err := f.Store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again.", f.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")
+	was := f.See("shop").Nodes[2]
+	p, done := f.Carried(app.Amendment{Kind: app.OperationRepair})
+	f.Want("it is made anew, and who names it reads anew", office.WorkOf(p), "n2.lb reload, n3 replaced")
+	if is := f.See("shop").Nodes[2]; is.Name != was.Name || is.Hostname != was.Hostname || is.MachineID == was.MachineID {
+		t.Errorf("%+v became %+v", was, is)
+	}
+	if slices.Index(done, "n2.lb.reload") < slices.Index(done, "n3.confirm") {
+		t.Error("it was read before it was there:", done)
+	}
+	f.Want("the new address", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), addresses(f.See("shop"), "n3"))
+}
+
+func TestAmendmentsWaitForApproval(t *testing.T) {
+	f := newFarm(t)
+	f.Shop(3, nil)
+	f.Rules(policy.Policy{Name: "big", Enabled: true, When: `kind == "resize" && nodes > 3`, Effect: policy.PolicyApprove, Reason: "big",
+		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
+		policy.Policy{Name: "calm", Enabled: true, When: `kind == "stop"`, Effect: policy.PolicyRefuse, Reason: "Nothing is stopped here."},
+		policy.Policy{Name: "short", Enabled: true, When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
+	if _, err := f.App.Amend(t.Context(), f.Who, "shop", app.Amendment{Kind: app.OperationStop}); app.AsError(err).Reason != "policy" {
+		t.Fatal(err)
+	}
+	boss := f.Actor("bob", app.RoleApprover)
+	grow := app.Amendment{Kind: app.OperationResize, Size: 4}
+	ask := func() app.Request {
+		t.Helper()
+		a, err := f.App.Amend(t.Context(), f.Who, "shop", grow)
+		if err != nil || a.Request == nil || a.Request.Status != app.RequestWaiting || a.Cluster != nil {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return *a.Request
+	}
+	r := ask()
+	f.Want("title", r.Title(), "shop: Grow from 3 to 4 nodes")
+	if p := f.Preview(grow); p.Decision == nil || p.Decision.Outcome != app.OutcomeApprove || p.Decision.Changes != nil {
+		t.Errorf("the preview says %+v", p.Decision)
+	}
+	_, err := f.App.Review(t.Context(), boss, r.ID, appoperation.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: appoperation.Conditions{Lease: time.Hour}})
+	wantReason(t, err, "no_conditions")
+	stale := ask()
+	got, err := f.Approve(boss, r)
+	if err != nil || got.Status != app.RequestAccepted {
+		t.Fatal(got, err)
+	}
+	f.Work()
+	v := f.See("shop")
+	if v.Size != 4 || v.Operations[0].PlanHash != r.Terms.PlanHash || v.Operations[0].Requester != "ada" {
+		t.Errorf("%d nodes by %+v", v.Size, v.Operations[0])
+	}
+	_, err = f.Approve(boss, stale)
+	wantReason(t, err, "cluster_changed")
+	if got, err := f.App.Request(t.Context(), f.Who, stale.ID); err != nil || got.Status != app.RequestExpired {
+		t.Error(got.Status, err)
+	}
+	grow.Size = 5
+	r = ask()
+	f.Catalog.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 5, CPU: 2}}}
+	_, err = f.Approve(boss, r)
+	wantReason(t, err, "cluster_changed")
+}

@@ -1,0 +1,106 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest/office"
+	"muster/app/policy"
+)
+
+func TestAPolicyIsTriedOnThePast(t *testing.T) {
+	b := office.NewBureau(t)
+	ada := b.Actor("ada", app.RoleUser)
+	for i := range 6 {
+		b.Ask(ada, office.Asks(fmt.Sprintf("web%d", i), i+1, time.Hour))
+	}
+	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.PolicyRefuse, Reason: "Too many."}
+	admin := b.Actor("boss", app.RoleAdmin)
+	made := app.Facts{User: "eve", Nodes: 9}
+	trial, err := b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
+	if err != nil || trial.Looked != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Words() != "accept" || trial.Cases[0].New.Words() != "refuse: Too many." {
+		t.Fatalf("%+v, %v", trial, err)
+	}
+	if trial.Now.Outcome != app.OutcomeAccept || trial.Then.Outcome != app.OutcomeRefuse {
+		t.Errorf("the one that was made up: %+v, then %+v", trial.Now, trial.Then)
+	}
+	b.Rules(draft)
+	if trial, err = b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
+		t.Errorf("without it: %+v, %v", trial, err)
+	}
+	draft.When = "nodes >"
+	if _, err = b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft}); app.AsError(err).Field != "when" {
+		t.Errorf("half an expression: %v", err)
+	}
+	if _, err = b.App.TryPolicy(t.Context(), ada, policy.Try{Policy: draft}); app.CodeOf(err) != app.EForbidden {
+		t.Errorf("a user tries: %v", err)
+	}
+}
+
+func TestPoliciesKeepTheirVersions(t *testing.T) {
+	b := office.NewBureau(t)
+	admin := b.Actor("boss", app.RoleAdmin)
+	save := func(p policy.Policy) (policy.Policy, error) { return b.App.SavePolicy(t.Context(), admin, p) }
+	one, err := save(office.FourEyes)
+	if err != nil || one.Version != 1 || one.SavedBy != "boss" {
+		t.Fatalf("%+v, %v", one, err)
+	}
+	two := one
+	two.When = "nodes > 5"
+	if two, err = save(two); err != nil || two.Version != 2 {
+		t.Fatalf("%+v, %v", two, err)
+	}
+	if _, err := save(one); app.AsError(err).Reason != "version" {
+		t.Errorf("an old version is saved: %v", err)
+	}
+	if err := b.App.DeletePolicy(t.Context(), admin, one.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.App.DeletePolicy(t.Context(), admin, one.Name); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("deleted twice: %v", err)
+	}
+	if list, err := b.App.PolicyList(t.Context(), admin); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if four, err := save(office.FourEyes); err != nil || four.Version != 4 {
+		t.Errorf("%+v, %v", four, err)
+	}
+	all, err := b.App.Policy(t.Context(), admin, one.Name)
+	if err != nil || len(all) != 4 || !all[1].Deleted || all[2].When != "nodes > 5" || all[3].When != "nodes > 3" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for name, p := range map[string]policy.Policy{
+		"name":                  {Name: "Not So", When: "true", Effect: policy.PolicyAllow},
+		"when":                  {Name: "a", Effect: policy.PolicyAllow},
+		"effect":                {Name: "a", When: "true", Effect: "bless"},
+		"reason":                {Name: "a", When: "true", Effect: policy.PolicyRefuse},
+		"lease_cap":             {Name: "a", When: "true", Effect: policy.PolicyRewrite},
+		"approval":              {Name: "a", When: "true", Effect: policy.PolicyApprove},
+		"approval.count":        {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{}},
+		"approval.role":         {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Role: app.RoleViewer}},
+		"approval.escalate_to":  {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, EscalateAfter: time.Hour}},
+		"approval.expire_after": {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, ExpireAfter: time.Second}},
+	} {
+		if _, err := save(p); app.AsError(err).Field != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWeekdaysGoByTheTenantsZone(t *testing.T) {
+	b := office.NewBureau(t)
+	admin := b.Actor("boss", app.RoleAdmin)
+	if err := b.App.SetPolicyZone(t.Context(), admin, "Mars/Olympus"); app.AsError(err).Field != "time_zone" {
+		t.Errorf("a zone of nobody: %v", err)
+	}
+	if err := b.App.SetPolicyZone(t.Context(), admin, "Pacific/Kiritimati"); err != nil {
+		t.Fatal(err)
+	}
+	hour := b.Clock.Now().In(office.Must(time.LoadLocation("Pacific/Kiritimati"))).Hour()
+	b.Rules(policy.Policy{Name: "now", Order: 1, Enabled: true, When: fmt.Sprintf(`hour == %d`, hour), Effect: policy.PolicyRefuse, Reason: "Not at ${hour}."})
+	if _, err := b.App.Ask(t.Context(), admin, office.Asks("web", 1, 0)); app.AsError(err).Reason != "policy" {
+		t.Errorf("%v", err)
+	}
+}

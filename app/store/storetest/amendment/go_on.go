@@ -1,0 +1,344 @@
+package amendment
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/operation"
+	"muster/app/store/storetest/kit"
+	"muster/app/webhook"
+)
+
+// shortOfOne makes a cluster "web-1" of three nodes, of which n3 does not come, that says what is to happen then.
+func (t *storeTest) shortOfOne(choice app.FailureChoice) app.Operation {
+	t.Helper()
+	n := apptest.NewCluster(kit.Tenant, "web", 3, t.Clock.Now(), apptest.Chain(3))
+	n.Operation.Operation.OnFailure, n.Operation.Operation.AtLeast = choice, 2
+	_, err := t.Store.CreateCluster(t.Ctx, n)
+	t.Must(err)
+	if due, err := t.Store.GoOnsDue(t.Ctx, 10); err != nil || len(due) != 0 {
+		t.Fatalf("to be gone on with before it failed: %+v, %v", due, err)
+	}
+	t.CarryOut("n3.create")
+	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
+	return t.Latest("web-1")
+}
+
+// goOn goes on with two of three nodes.
+func (t *storeTest) goOn(of app.Operation, change ...func(*app.NewOperation)) (app.Operation, error) {
+	t.Helper()
+	c := t.Change("web-1")
+	c.Size, c.CostPerHour, c.Leaving = 2, 0.2, []string{"n3"}
+	c.Reservation = app.Reservation{Tenant: kit.Tenant, Cluster: "web-1", Owner: "ada", Nodes: 2, CostPerHour: 0.2}
+	p := kit.Steps(app.OperationGoOn, "n3.delete", "n1.a.start", "n2.a.start")
+	n := app.NewOperation{Plan: p, Change: &c, Follows: of.ID, AsOf: of.EndedAt, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: p.Kind,
+		GoesOn: of.ID, PlanHash: p.Hash(), Requester: "muster", CreatedAt: t.Clock.Now()}}
+	for _, f := range change {
+		f(&n)
+	}
+	return t.Store.SubmitOperation(t.Ctx, n)
+}
+
+func (t *storeTest) goOnsDue(want ...int64) {
+	t.Helper()
+	due, err := t.Store.GoOnsDue(t.Ctx, 10)
+	t.Must(err)
+	if len(due) != len(want) {
+		t.Fatalf("to be gone on with is %+v, want %v", due, want)
+	}
+	for i, o := range due {
+		if o.ID != want[i] {
+			t.Fatalf("to be gone on with is %d, want %d", o.ID, want[i])
+		}
+	}
+}
+
+// toldOwner wants the newest notices of the owner, the latest first.
+func (t *storeTest) toldOwner(words ...string) {
+	t.Helper()
+	list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "ada"}, 0, len(words))
+	t.Must(err)
+	for i, w := range words {
+		if i >= len(list) || !strings.Contains(list[i].Title+" "+list[i].Text, w) {
+			t.Fatalf("the owner was told %+v, want %q", list, words)
+		}
+	}
+}
+
+// goesOn: a failed create is gone on with once, on what it was planned on, and what was reserved for lost nodes goes with them.
+func (t *storeTest) goesOn() {
+	of := t.shortOfOne(app.FailureGoOn)
+	if of.AtLeast != 2 || of.OnFailure != app.FailureGoOn {
+		t.Errorf("the create is kept as %+v", of)
+	}
+	t.goOnsDue(of.ID)
+	_, err := t.goOn(of, func(n *app.NewOperation) { n.AsOf = n.AsOf.Add(-time.Second) })
+	t.refused(err, "plan_changed")
+	_, err = t.goOn(of, func(n *app.NewOperation) { n.Plan = kit.Steps(app.OperationGoOn, "n1.a.start") })
+	t.Code(err, app.EInternal) // n3 would be lost
+	_, err = t.goOn(of, func(n *app.NewOperation) { n.Change = nil })
+	t.Code(err, app.EInternal)
+	t.goOnsDue(of.ID)
+	op, err := t.goOn(of)
+	t.Must(err)
+	if op.GoesOn != of.ID || op.Undoes != 0 || t.Latest("web-1").GoesOn != of.ID {
+		t.Errorf("the go-on is %+v", op)
+	}
+	t.toldOwner("web goes on with 2 of 3 nodes. Of n3 came no machine. They are asked for again later.")
+	t.goOnsDue()
+	_, err = t.goOn(of) // another server's, a moment later
+	t.Code(err, app.EConflict)
+	if judged, err := t.Store.JudgeGoOn(t.Ctx, operation.GoOnJudgement{Operation: of, Why: "Too late.", Now: t.Clock.Now()}); err != nil || judged {
+		t.Errorf("what is gone on with was judged: %v, %v", judged, err)
+	}
+	t.ReservedIs(3, 0.25) // until it is given back
+	if u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1"); err != nil || u != nil {
+		t.Errorf("before it succeeded, the cluster lacks %+v, %v", u, err)
+	}
+	t.CarryOut("")
+	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
+	t.nodesAre("web-1", "n1 ready, n2 ready")
+	t.ReservedIs(2, 0.2)
+	t.goOnsDue()
+	if live := t.Intents(); len(live) != 2 {
+		t.Errorf("live intents: %+v", live)
+	}
+}
+
+// judgesGoOn: that it cannot be gone on with is noted once for each time that the operation fails.
+func (t *storeTest) judgesGoOn() {
+	of := t.shortOfOne(app.FailureGoOn)
+	judge := func(o app.Operation, want bool) {
+		t.Helper()
+		if judged, err := t.Store.JudgeGoOn(t.Ctx, operation.GoOnJudgement{Operation: o, Why: "No room.", Now: t.Clock.Now()}); err != nil || judged != want {
+			t.Fatalf("judged: %v, %v; want %v", judged, err, want)
+		}
+	}
+	other := of
+	other.Tenant = "t2"
+	judge(other, false)
+	judge(of, true)
+	judge(of, false)
+	t.goOnsDue()
+	t.toldOwner("web is not gone on with by itself. It cannot be gone on with what there is: No room.")
+	if o := t.Latest("web-1"); !strings.HasSuffix(o.Message, "what there is: No room.") || o.OnFailure != app.FailureGoOn {
+		t.Errorf("the operation says %q, and then %q", o.Message, o.OnFailure)
+	}
+	t.Clock.Move(time.Minute)
+	t.Control(of.ID, app.ControlResume, "")
+	t.CarryOut("n3.create")
+	judge(of, false) // as it was read before it ran again
+	t.goOnsDue(of.ID)
+	_, err := t.goOn(of)
+	t.refused(err, "plan_changed")
+	judge(t.Latest("web-1"), true)
+	t.goOnsDue()
+	_, err = t.goOn(t.Latest("web-1")) // a person can see it otherwise
+	t.Must(err)
+}
+
+// goesOnOrBack: where it cannot be gone on with, what was to be rolled back then is.
+func (t *storeTest) goesOnOrBack() {
+	of := t.shortOfOne(app.FailureGoOnOrBack)
+	t.goOnsDue(of.ID)
+	if due, err := t.Store.RollBacksDue(t.Ctx, 10); err != nil || len(due) != 0 {
+		t.Fatalf("to be rolled back before it is judged: %+v, %v", due, err)
+	}
+	judged, err := t.Store.JudgeGoOn(t.Ctx, operation.GoOnJudgement{Operation: of, Why: "No room.", Now: t.Clock.Now()})
+	if err != nil || !judged {
+		t.Fatalf("judged: %v, %v", judged, err)
+	}
+	t.goOnsDue()
+	due, err := t.Store.RollBacksDue(t.Ctx, 10)
+	t.Must(err)
+	if len(due) != 1 || due[0].ID != of.ID {
+		t.Errorf("to be rolled back is %+v", due)
+	}
+}
+
+// hookVetoesGoOn: a go-on that a hook which names it does not let happen leaves all as it was, and is not begun by itself again.
+func (t *storeTest) hookVetoesGoOn() {
+	t.Lifecycle("cmdb", app.HookBefore, func(c *webhook.HookChange) { c.Operations = &[]app.OperationKind{app.OperationGoOn} })
+	of := t.shortOfOne(app.FailureGoOn)
+	op, err := t.goOn(of)
+	t.Must(err)
+	if op.Status != app.OperationWaiting {
+		t.Fatalf("the go-on is %s", op.Status)
+	}
+	t.Vetoed(t.News("cmdb: Before the going on with fewer nodes of web")["cmdb"], "no")
+	t.Status("web-1", app.ClusterFailed, app.OperationCancelled)
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
+	t.ReservedIs(3, 0.25)
+	t.goOnsDue()
+}
+
+// topsUp: what a cluster lacks is asked for again, later each time, until it has come or somebody says that it is enough.
+func (t *storeTest) topsUp() {
+	_, err := t.goOn(t.shortOfOne(app.FailureGoOn))
+	t.Must(err)
+	t.CarryOut("")
+	row := func() app.TopUp {
+		t.Helper()
+		u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1")
+		if err != nil || u == nil {
+			t.Fatalf("the cluster lacks %+v, %v", u, err)
+		}
+		return *u
+	}
+	due := func(at time.Time, want int) {
+		t.Helper()
+		list, err := t.Store.TopUpsDue(t.Ctx, at, 10)
+		t.Must(err)
+		if len(list) != want || want > 0 && (list[0].Cluster.ID != "web-1" || list[0].TopUp != row()) {
+			t.Fatalf("due are %+v, want %d", list, want)
+		}
+	}
+	first := t.Clock.Now().Add(operation.TopUpGap(0))
+	if u := row(); u.Wanted != 3 || u.Off || !u.NextAt.Equal(first) || u.Tries != 0 {
+		t.Fatalf("the cluster lacks %+v", u)
+	}
+	if u, err := t.Store.TopUpOf(t.Ctx, "t2", "web-1"); err != nil || u != nil {
+		t.Errorf("another tenant sees %+v, %v", u, err)
+	}
+	due(first.Add(-time.Second), 0)
+	due(first, 1)
+	due(first.Add(-24*time.Hour), 1) // the clock was set back
+	t.Clock.Move(operation.TopUpGap(0))
+	note := app.TopUpNote{Tenant: kit.Tenant, Cluster: "web-1", Now: t.Clock.Now(), Due: first.Add(time.Second), NextAt: first.Add(time.Hour), Tries: 1,
+		Note: "no room",
+		Tell: &app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: app.NoticeCluster, Cluster: "web-1", Users: []string{"ada"}, Title: "no room"}}
+	for _, want := range []bool{false, true, false} { // read too early, just now, and by a server that was slower
+		if noted, err := t.Store.NoteTopUp(t.Ctx, note); err != nil || noted != want {
+			t.Fatalf("noted: %v, %v; want %v", noted, err, want)
+		}
+		note.Due = first
+	}
+	t.toldOwner("no room", "web goes on with 2 of 3 nodes.") // once
+	if u := row(); u.Note != "no room" || u.Tries != 1 || !u.NextAt.Equal(note.NextAt) || !u.TriedAt.Equal(note.Now) {
+		t.Errorf("noted is %+v", u)
+	}
+	due(t.Clock.Now(), 0)
+	set := func(o app.TopUpOrder) error {
+		return t.Store.SetTopUp(t.Ctx, app.TopUpChange{TopUpOrder: o, Tenant: kit.Tenant, Cluster: "web-1", Who: kit.Ada, At: t.Clock.Now()})
+	}
+	t.Must(set(app.TopUpOrder{Off: true}))
+	if u := row(); !u.Off || !u.NextAt.IsZero() {
+		t.Errorf("off is %+v", u)
+	}
+	t.Must(set(app.TopUpOrder{}))
+	if u := row(); u.Off || !u.NextAt.Equal(t.Clock.Now().Add(operation.TopUpGap(0))) {
+		t.Errorf("on again is %+v", u)
+	}
+	t.Must(set(app.TopUpOrder{Now: true}))
+	due(t.Clock.Now(), 1)
+	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.top_up", Limit: 10})
+	t.Must(err)
+	if len(deeds) != 3 || deeds[0].Who != "ada" {
+		t.Errorf("the audit tells %+v", deeds)
+	}
+	// While the top-up runs nothing is due; that it failed is kept, and the next try comes later.
+	grow := func(intent string) app.Operation {
+		t.Helper()
+		c, p := t.Change("web-1"), kit.Steps(app.OperationResize, "n3.create", "n3.confirm")
+		c.Size, c.New = 3, []app.NewNode{kit.NewNode("web-1", "n3", intent)}
+		op, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Change: &c, Follows: t.Latest("web-1").ID, TopUp: true,
+			Operation: app.Operation{Tenant: kit.Tenant,
+				Cluster: "web-1", Kind: p.Kind, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
+		t.Must(err)
+		return op
+	}
+	op := grow("again")
+	if u := row(); u.Operation != op.ID || u.Tries != 1 || !u.NextAt.IsZero() || u.Note != "" {
+		t.Errorf("while it is topped up: %+v", u)
+	}
+	t.refused(set(app.TopUpOrder{Now: true}), "cluster_pending")
+	due(t.Clock.Now().Add(24*time.Hour), 0)
+	t.CarryOut("n3.create")
+	if u := row(); u.Note == "" || !u.NextAt.Equal(t.Clock.Now().Add(operation.TopUpGap(1))) {
+		t.Errorf("after a top-up that failed: %+v", u)
+	}
+	_, err = t.Undo("web-1", kit.Back, "n3.delete")
+	t.Must(err)
+	t.CarryOut("")
+	due(t.Clock.Now().Add(operation.TopUpGap(1)), 1)
+	grow("once more")
+	t.CarryOut("")
+	t.nodesAre("web-1", "n1 ready, n2 ready, n3 ready")
+	t.toldOwner("web has all 3 nodes.")
+	if u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1"); err != nil || u != nil {
+		t.Errorf("a whole cluster lacks %+v, %v", u, err)
+	}
+	t.refused(set(app.TopUpOrder{}), "nothing_missing")
+}
+
+// topUpEndsByHand: a resize by hand says how many nodes are wanted.
+func (t *storeTest) topUpEndsByHand() {
+	t.lacks(false)
+	c := t.Change("web-1")
+	c.Size, c.Leaving = 1, []string{"n2"}
+	t.Amend("web-1", kit.Steps(app.OperationResize, "n2.delete"), c)
+	t.CarryOut("")
+	t.lacksNothing()
+}
+
+// topUpEndsWithCluster: what goes takes with it what it lacks. Where nobody wants the others, they are not asked for.
+func (t *storeTest) topUpEndsWithCluster() {
+	t.lacks(true)
+	t.Submit(app.OperationDelete, "web-1", apptest.Remove(2), true)
+	t.CarryOut("")
+	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
+	t.lacksNothing()
+}
+
+// lacks goes on with fewer nodes.
+func (t *storeTest) lacks(noTopUp bool) {
+	t.Helper()
+	_, err := t.goOn(t.shortOfOne(app.FailureGoOn), func(n *app.NewOperation) { n.Operation.NoTopUp = noTopUp })
+	t.Must(err)
+	t.CarryOut("")
+	if u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1"); err != nil || u == nil || u.Off != noTopUp || u.NextAt.IsZero() != noTopUp {
+		t.Fatalf("the cluster lacks %+v, %v", u, err)
+	}
+}
+
+func (t *storeTest) lacksNothing() {
+	t.Helper()
+	if u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1"); err != nil || u != nil {
+		t.Fatalf("the cluster lacks %+v, %v", u, err)
+	}
+}
+
+// unfinished counts what operations left undone as app does from their steps, and reads nothing of another tenant's.
+func (t *storeTest) unfinished() {
+	of := t.shortOfOne(app.FailureLeave)
+	agree := func(want app.Unfinished) {
+		t.Helper()
+		steps, err := t.Store.Steps(t.Ctx, kit.Tenant, of.ID)
+		t.Must(err)
+		nodes, err := t.Store.Nodes(t.Ctx, kit.Tenant, "web-1")
+		t.Must(err)
+		got, err := t.Store.Unfinished(t.Ctx, kit.Tenant, of.ID)
+		t.Must(err)
+		for _, u := range []app.Unfinished{cluster.UnfinishedOf(steps, nodes), got} {
+			if len(u.Failures) != u.Failed || u.Failed > 0 && u.Failures[0].ID != "n3.create" {
+				t.Errorf("the failures are %+v", u.Failures)
+			}
+			if u.Failures = nil; !reflect.DeepEqual(u, want) {
+				t.Errorf("left undone is %+v, want %+v", u, want)
+			}
+		}
+	}
+	want := app.Unfinished{Failed: 1, Machines: 1}
+	agree(want)
+	_, err := t.Store.MarkNodes(t.Ctx, kit.Tenant, "web-1", []string{"n1"}, nil, t.Clock.Now())
+	t.Must(err)
+	want.Stuck = true
+	agree(want)
+	if u, err := t.Store.Unfinished(t.Ctx, "another", of.ID); err != nil || !reflect.DeepEqual(u, app.Unfinished{}) {
+		t.Errorf("another tenant reads %+v, %v", u, err)
+	}
+}

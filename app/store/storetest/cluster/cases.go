@@ -1,0 +1,27 @@
+package cluster
+
+import "muster/app/store/storetest/kit"
+
+type storeTest struct{ *kit.T }
+
+func newTest(t *kit.T) *storeTest { return &storeTest{t} }
+
+// Cases are what every store passes.
+var Cases = kit.Cases(newTest, []struct {
+	Name string
+	Try  func(*storeTest)
+}{
+	{"a tenant's steps and rows are its own", (*storeTest).tenants},
+	{"names of live clusters are unique", (*storeTest).names},
+	{"a cluster is renamed, and its id stays", (*storeTest).renames},
+	{"lists of clusters are narrowed, sorted and paged", (*storeTest).clusterList},
+	{"a cluster is found, listed and counted for those who may see it", (*storeTest).readers},
+	{"clusters are shared with people and groups that are there", (*storeTest).sharing},
+	{"who decides or is asked sees what it is about", (*storeTest).deciders},
+	{"the feed replays from any number", (*storeTest).feed},
+	{"logs of an old attempt are dropped", (*storeTest).logs},
+	{"old events and logs are forgotten", (*storeTest).retention},
+	{"a request with a key is carried out once", (*storeTest).once},
+	{"bells are rung once, and again when lost", (*storeTest).bells},
+	{"a home shows what is one's own", (*storeTest).home},
+})

@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/store/storetest/kit"
+)
+
+func (t *storeTest) feed() {
+	changed, stop := t.Store.Watch(app.ClusterTopic("web-1"))
+	defer stop()
+	ofTenant, stopTenant := t.Store.Watch(app.TenantTopic(kit.Tenant))
+	defer stopTenant()
+	ofAll, stopAll := t.Store.Watch(app.EverythingTopic())
+	defer stopAll()
+	elsewhere, stopElsewhere := t.Store.Watch(app.TenantTopic("another"))
+	defer stopElsewhere()
+	t.Create("web", 1)
+	for of, woken := range map[string]<-chan struct{}{"the cluster": changed, "its tenant": ofTenant, "everything": ofAll} {
+		select {
+		case <-woken:
+		case <-time.After(apptest.Hangs):
+			t.Fatalf("who watches %s was not woken", of)
+		}
+	}
+	select {
+	case <-elsewhere:
+		t.Error("who watches another tenant was woken")
+	default:
+	}
+	t.Drain()
+	all, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
+	t.Must(err)
+	for i := range all {
+		rest, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", all[i].Seq, 1000)
+		t.Must(err)
+		if len(rest) != len(all)-i-1 {
+			t.Fatalf("after %d come %d events, want %d", all[i].Seq, len(rest), len(all)-i-1)
+		}
+	}
+	last := all[len(all)-1]
+	if last.Kind != app.EventCluster || last.Status != string(app.ClusterActive) {
+		t.Errorf("the last event is %+v, want the cluster's becoming active", last)
+	}
+}
+
+func (t *storeTest) logs() {
+	t.Create("web", 1)
+	c := t.Claim("w")
+	line := app.LogLine{At: t.Clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: app.StreamOut, Text: "hello"}
+	old := line
+	old.Attempt, old.Text = 7, "from another attempt"
+	t.Must(t.Store.AppendLogs(t.Ctx, kit.Tenant, []app.LogLine{line, old, line}))
+	for _, f := range []app.LogFilter{{Limit: 9}, {Limit: 2, Tail: true}, {Limit: 9, Node: "n1"}, {Limit: 9, Step: c.Step.ID, Operation: c.Step.Operation}} {
+		got, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", f)
+		t.Must(err)
+		if len(got) != 2 || got[0].Seq >= got[1].Seq || got[0].Text != "hello" || got[0].Step != "n1.create" {
+			t.Errorf("%+v gives %+v", f, got)
+		}
+	}
+	both, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", app.LogFilter{Limit: 9, Stream: app.StreamOut})
+	t.Must(err)
+	for _, x := range []struct {
+		f    app.LogFilter
+		want int
+	}{
+		{app.LogFilter{Limit: 9, Before: both[1].Seq}, 1}, {app.LogFilter{Limit: 9, Before: both[0].Seq}, 0}, {app.LogFilter{Limit: 9, Before: both[1].Seq, Tail: true}, 1},
+		{app.LogFilter{Limit: 9, Stream: app.StreamErr}, 0}, {app.LogFilter{Limit: 9, After: both[0].Seq, Before: both[1].Seq}, 0},
+	} {
+		if got, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", x.f); err != nil || len(got) != x.want {
+			t.Errorf("%+v gives %+v (%v), want %d lines", x.f, got, err, x.want)
+		}
+	}
+	none, err := t.Store.Logs(t.Ctx, "t2", "web-1", app.LogFilter{Limit: 9})
+	t.Must(err)
+	if len(none) != 0 {
+		t.Error("another tenant reads the log")
+	}
+}
+
+func (t *storeTest) bells() {
+	t.Create("web", 2)
+	bells, err := t.Store.Unrung(t.Ctx, 10)
+	t.Must(err)
+	if len(bells) != 2 || bells[0].Attempt != 1 || bells[0].Tenant != kit.Tenant {
+		t.Fatalf("bells %+v, want one for each node", bells)
+	}
+	t.Must(t.Store.MarkRung(t.Ctx, bells, t.Clock.Now()))
+	again, err := t.Store.Unrung(t.Ctx, 10)
+	t.Must(err)
+	if len(again) != 0 {
+		t.Fatalf("%+v would be rung twice", again)
+	}
+	t.Clock.Move(time.Second)
+	unheard, err := t.Store.Unheard(t.Ctx, t.Clock.Now())
+	t.Must(err)
+	if len(unheard) != 1 || unheard[kit.Tenant] != 2 {
+		t.Errorf("unheard %v, want two bells of the tenant", unheard)
+	}
+	n, err := t.Store.Unring(t.Ctx, "another", t.Clock.Now())
+	t.Must(err)
+	if n != 0 {
+		t.Errorf("%d bells of another tenant, want none", n)
+	}
+	n, err = t.Store.Unring(t.Ctx, "", t.Clock.Now())
+	t.Must(err)
+	if n != 2 {
+		t.Errorf("%d bells are lost, want 2", n)
+	}
+	select {
+	case <-t.Store.Committed():
+	default:
+		t.Error("nobody was told that there is something to ring")
+	}
+}

@@ -1,0 +1,257 @@
+package cluster
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/identity"
+	"muster/app/store/storetest/kit"
+)
+
+// readers: whatever is shared with whom, a reader finds, lists and counts exactly the clusters that ClusterReader.AccessTo says, with that access.
+func (t *storeTest) readers() {
+	random := rand.New(rand.NewPCG(55, 1))
+	people, groups := []string{"ada", "bob", "cleo", "dan"}, []string{"ops", "data", "who", "ask"}
+	for _, name := range people {
+		t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
+	}
+	boss := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
+	for _, name := range groups {
+		_, err := t.Store.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: name}, t.Clock.Now())
+		t.Must(err)
+	}
+	shares := map[string][]cluster.ClusterShare{}
+	var all []app.Cluster
+	for i := range 40 {
+		n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("c%d", i), 1, t.Clock.Now(), apptest.Chain(1))
+		n.Cluster.Owner, n.Cluster.Visibility = people[random.IntN(len(people))], app.VisiblePrivate
+		if random.IntN(4) == 0 {
+			n.Cluster.Visibility = app.VisibleTenant
+		}
+		if random.IntN(4) == 0 {
+			n.Cluster.OwnerGroup = groups[random.IntN(len(groups))]
+		}
+		_, err := t.Store.CreateCluster(t.Ctx, n)
+		t.Must(err)
+		var change cluster.SharingChange
+		for range random.IntN(3) {
+			one := cluster.ClusterShare{Access: cluster.SharedAccess[random.IntN(len(cluster.SharedAccess))], Person: people[random.IntN(len(people))]}
+			if random.IntN(2) == 0 {
+				one.Person, one.Group = "", groups[random.IntN(len(groups))]
+			}
+			if !slices.ContainsFunc(change.Add, func(o cluster.ClusterShare) bool { return o.Name() == one.Name() }) {
+				change.Add = append(change.Add, one)
+			}
+		}
+		after, err := t.Store.ShareCluster(t.Ctx, boss, n.Cluster.ID, change, 10, t.Clock.Now())
+		t.Must(err)
+		if len(after.Shares) != len(change.Add) {
+			t.Fatalf("%+v is shared as %+v", change, after)
+		}
+		shares[n.Cluster.ID] = after.Shares
+		all = append(all, n.Cluster)
+	}
+	pairs, seen := 0, 0
+	for range 100 {
+		r := app.ClusterReader{Tenant: kit.Tenant, User: people[random.IntN(len(people))], Role: app.RoleUser}
+		for _, g := range groups {
+			if random.IntN(3) == 0 {
+				r.Groups = append(r.Groups, g)
+			}
+		}
+		if random.IntN(3) == 0 {
+			r.Clusters = []string{all[random.IntN(len(all))].ID}
+		}
+		var want []string
+		for _, c := range all {
+			shared := app.AccessNone
+			for _, s := range shares[c.ID] {
+				if s.Person == r.User || slices.Contains(r.Groups, s.Group) {
+					shared = max(shared, s.Access)
+				}
+			}
+			access := r.AccessTo(c, shared)
+			pairs++
+			for _, word := range []string{c.ID, c.Name} {
+				got, err := t.Store.ReadableCluster(t.Ctx, r, word)
+				switch _, none := t.Store.ReadableCluster(t.Ctx, r, "none"); {
+				case access == app.AccessNone && (app.CodeOf(err) != app.ENotFound || err.Error() != strings.ReplaceAll(none.Error(), "none", word)):
+					t.Fatalf("%+v finds %+v: %v", r, c, err)
+				case access > app.AccessNone && (err != nil || got.ID != c.ID || got.Access != access):
+					t.Fatalf("%+v finds %+v as %+v, %v; want access %s", r, c, got, err, access)
+				}
+			}
+			if access > app.AccessNone {
+				seen++
+				want = append(want, c.ID+" "+access.String())
+			}
+		}
+		list, err := t.Store.Clusters(t.Ctx, kit.Tenant, app.ClusterFilter{Reader: &r})
+		t.Must(err)
+		var got []string
+		for _, c := range slices.Backward(list) {
+			got = append(got, c.ID+" "+c.Access.String())
+		}
+		counts, err := t.Store.CountClusters(t.Ctx, kit.Tenant, app.ClusterFilter{Reader: &r})
+		t.Must(err)
+		if !slices.Equal(got, want) || counts.Live() != len(want) {
+			t.Fatalf("%+v lists %v and counts %d, want %v", r, got, counts.Live(), want)
+		}
+		for _, c := range all {
+			if !slices.ContainsFunc(list, func(l app.ClusterSummary) bool { return l.ID == c.ID }) {
+				_, err := t.Store.Clusters(t.Ctx, kit.Tenant, app.ClusterFilter{Reader: &r, After: c.ID})
+				t.Code(err, app.ENotFound)
+				break
+			}
+		}
+	}
+	t.Logf("%d pairs of readers and clusters, %d of them seen", pairs, seen)
+	if _, err := t.Store.ReadableCluster(t.Ctx, app.ClusterReader{Tenant: "other", User: "ada", SeesAll: true}, all[0].ID); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("an admin of another tenant finds it: %v", err)
+	}
+}
+
+// sharing: shares name who is there, are told, and end with the account or group.
+func (t *storeTest) sharing() {
+	boss := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
+	for _, name := range []string{"ada", "bob"} {
+		t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
+	}
+	ops := identity.GroupChange{Name: "ops", Members: &[]string{"bob"}}
+	_, err := t.Store.SaveGroup(t.Ctx, boss, ops, t.Clock.Now())
+	t.Must(err)
+	// A new tenant's clusters are private, until an admin sets something else.
+	makes := func(name string) app.Visibility {
+		t.Helper()
+		n := apptest.NewCluster(kit.Tenant, name, 1, t.Clock.Now(), apptest.Chain(1))
+		_, err := t.Store.CreateCluster(t.Ctx, n)
+		t.Must(err)
+		c, err := t.Store.Cluster(t.Ctx, kit.Tenant, n.Cluster.ID)
+		t.Must(err)
+		return c.Visibility
+	}
+	if v := makes("web"); v != app.VisiblePrivate {
+		t.Errorf("the first cluster is %s", v)
+	}
+	mark, err := t.Store.TenantMark(t.Ctx, kit.Tenant)
+	t.Must(err)
+	t.Must(t.Store.SetDefaultVisibility(t.Ctx, boss, app.VisibleTenant, t.Clock.Now()))
+	if v, err := t.Store.DefaultVisibility(t.Ctx, kit.Tenant); v != app.VisibleTenant || err != nil || makes("open") != app.VisibleTenant {
+		t.Errorf("the default is %s, %v", v, err)
+	}
+	if now, err := t.Store.TenantMark(t.Ctx, kit.Tenant); err != nil || now == mark {
+		t.Errorf("another default is the same setting: %v", err)
+	}
+
+	share := func(c cluster.SharingChange) (cluster.ClusterSharing, error) {
+		return t.Store.ShareCluster(t.Ctx, boss, "web-1", c, 2, t.Clock.Now())
+	}
+	add := func(s ...cluster.ClusterShare) cluster.SharingChange { return cluster.SharingChange{Add: s} }
+	_, err = share(add(cluster.ClusterShare{Person: "nemo", Access: app.AccessUser}))
+	t.Code(err, app.EInvalid)
+	_, err = share(add(cluster.ClusterShare{Group: "nemo", Access: app.AccessUser}))
+	t.Code(err, app.EInvalid)
+	toBob, toOps := cluster.ClusterShare{Person: "bob", Access: app.AccessReader}, cluster.ClusterShare{Group: "ops", Access: app.AccessCoOwner}
+	after, err := share(add(toBob, toOps))
+	if err != nil || !slices.Equal(after.Shares, []cluster.ClusterShare{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
+		t.Errorf("shared: %+v, %v", after, err)
+	}
+	_, err = share(add(cluster.ClusterShare{Person: "ada", Access: app.AccessUser}))
+	t.Code(err, app.EInvalid) // too many
+	toBob.Access = app.AccessUser
+	for range 2 { // the second time nothing changes
+		after, err = share(cluster.SharingChange{Add: []cluster.ClusterShare{toBob}, Remove: []cluster.ClusterShare{{Group: "ops"}}, Visibility: app.VisibleTenant})
+		if err != nil || !slices.Equal(after.Shares, []cluster.ClusterShare{toBob}) || after.Visibility != app.VisibleTenant {
+			t.Errorf("changed: %+v, %v", after, err)
+		}
+	}
+	if again, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || fmt.Sprint(again) != fmt.Sprint(after) {
+		t.Errorf("read again: %+v, %v", again, err)
+	}
+	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob", Groups: []string{"ops"}}, 0, 10)
+	if err != nil || len(told) != 3 || told[0].Title != "boss shared the cluster web with you." || told[2].Title != "boss shared the cluster web with you." && told[1].Title != "boss shared the cluster web with you." {
+		t.Errorf("bob was told %+v, %v", told, err)
+	}
+	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share", Limit: 10})
+	if err != nil || len(deeds) != 2 || deeds[0].Object != "web-1" {
+		t.Errorf("the audit tells %+v, %v", deeds, err)
+	}
+	_, err = t.Store.ShareCluster(t.Ctx, app.Actor{Tenant: "other", User: "boss"}, "web-1", add(toOps), 2, t.Clock.Now())
+	t.Code(err, app.ENotFound)
+
+	// A group that owns a cluster stays; what was shared with one that is deleted ends.
+	_, err = share(add(toOps))
+	t.Must(err)
+	t.Must(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
+		Now: t.Clock.Now()}))
+	// What the owner is told of its clusters, a group that owns them is told, too; of requests only those are whom they wait for.
+	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
+		title := fmt.Sprintf("about %s", kind)
+		t.Must(t.Store.Notify(t.Ctx, app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: kind, Cluster: "open-1", Users: []string{"ada"}, Title: title}))
+		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "eve", Groups: []string{"ops"}}, 0, 1)
+		t.Must(err)
+		if told := len(list) == 1 && list[0].Title == title; told != (i < len(app.OwnerNoticeKinds)) {
+			t.Errorf("of %s the group that owns the cluster is told: %t", kind, told)
+		}
+	}
+	t.Code(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()), app.EConflict)
+	t.Code(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo",
+		Who: boss, Now: t.Clock.Now()}), app.EInvalid)
+	t.Must(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.Clock.Now()}))
+	t.Must(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()))
+	t.Must(t.Store.DeleteUser(t.Ctx, boss, "bob", "ada", t.Clock.Now()))
+	if left, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || len(left.Shares) != 0 {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+}
+
+// deciders: requests and clusters are open for those who decide on them, or are asked about them, and for no one else, such as members of a group whose name is a word in them.
+func (t *storeTest) deciders() {
+	n := t.Waiting(kit.Tenant, "web")
+	n.Request.Needs[0].BreakGlass, n.Request.Needs[0].EscalateTo = "oncall", "late"
+	r := t.KeepRequest(n)
+	t.AskPerson(1, app.Person{Ask: "ops?", Help: "data", Who: []string{app.PersonOwner, "ops"}})
+	for _, c := range []struct {
+		role     app.Role
+		group    string
+		requests bool
+		clusters bool
+	}{
+		{app.RoleUser, "finance", true, false}, {app.RoleViewer, "finance", false, false}, {app.RoleUser, "oncall", true, false}, {app.RoleUser, "late", false, false},
+		{app.RoleUser, "money", false, false}, {app.RoleUser, "policy", false, false}, {app.RoleApprover, "", false, false},
+		{app.RoleUser, "ops", false, true}, {app.RoleUser, "data", false, false}, {app.RoleUser, "owner", false, false}, {app.RoleUser, "who", false, false}, {app.RoleUser, "", false, false},
+	} {
+		reader := app.ClusterReader{Tenant: kit.Tenant, User: "eve", Role: c.role}
+		if c.group != "" {
+			reader.Groups = []string{c.group}
+		}
+		var err error
+		reader.Clusters, reader.Requests, err = t.Store.OpenFor(t.Ctx, reader)
+		if err != nil || slices.Contains(reader.Requests, r.ID) != c.requests || slices.Contains(reader.Clusters, "web-1") != c.clusters {
+			t.Errorf("%s of %q: %v, %v, %v", c.role, c.group, reader.Clusters, reader.Requests, err)
+		}
+		_, err = t.Store.ReadableRequest(t.Ctx, reader, r.ID)
+		list, e := t.Store.Requests(t.Ctx, kit.Tenant, app.RequestFilter{Reader: &reader})
+		if (err == nil) != c.requests || e != nil || (len(list) == 1) != c.requests {
+			t.Errorf("%s of %q reads %v and lists %+v, %v", c.role, c.group, err, list, e)
+		}
+		_, err = t.Store.ReadableCluster(t.Ctx, reader, "web-1")
+		questions, e := t.Store.Questions(t.Ctx, kit.Tenant, execution.QuestionFilter{Reader: &reader, Limit: 10})
+		if (err == nil) != c.clusters || e != nil || (len(questions) == 1) != c.clusters {
+			t.Errorf("%s of %q finds the cluster: %v, and %+v, %v", c.role, c.group, err, questions, e)
+		}
+	}
+	// Who asked, and who would own it, see the request whatever they are.
+	if _, err := t.Store.ReadableRequest(t.Ctx, app.ClusterReader{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, r.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := t.Store.ReadableRequest(t.Ctx, app.ClusterReader{Tenant: "other", User: "ada", SeesAll: true}, r.ID); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("another tenant: %v", err)
+	}
+}

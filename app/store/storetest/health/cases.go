@@ -1,0 +1,16 @@
+package health
+
+import "muster/app/store/storetest/kit"
+
+type storeTest struct{ *kit.T }
+
+func newTest(t *kit.T) *storeTest { return &storeTest{t} }
+
+// Cases are what every store passes.
+var Cases = kit.Cases(newTest, []struct {
+	Name string
+	Try  func(*storeTest)
+}{
+	{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
+	{"what rounds find is kept and told when it changes", (*storeTest).healthFound},
+})

@@ -1,0 +1,307 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"muster/app"
+	appall "muster/app/all"
+	"muster/app/apptest"
+	"muster/app/fleet"
+	"muster/app/policy"
+	"muster/app/store/storetest/kit"
+)
+
+// Money is what every store keeps of quotas, leases and metering.
+var Money = kit.Cases(newMoneyTest, []struct {
+	Name string
+	Try  func(*moneyTest)
+}{
+	{"limits of tenant, groups and users all hold", (*moneyTest).scopes},
+	{"what a refusal says", (*moneyTest).refusals},
+	{"money per month counts what was spent and what is committed", (*moneyTest).budget},
+	{"a budget holds for the months to come", (*moneyTest).monthsAhead},
+	{"quotas are listed with what is used", (*moneyTest).listed},
+	{"a lowered quota takes nothing away", (*moneyTest).lowered},
+	{"people are told of a budget once", (*moneyTest).told},
+	{"200 creates at once keep a quota of 50 nodes", (*moneyTest).oversubscribe},
+	{"200 creates at once keep a limit of money per hour", (*moneyTest).oversubscribeMoney},
+	{"a lease is moved by the template's rules, and its budget with it", (*moneyTest).extends},
+	{"a lease that is over can be saved until the delete begins", (*moneyTest).saved},
+	{"a cluster is given away, and counts towards the quotas of the new owner", (*moneyTest).transfers},
+	{"clusters sleep and wake by schedule, once", (*moneyTest).schedules},
+	{"each warning of an end comes once", (*moneyTest).warns},
+	{"many extend at the same time", (*moneyTest).extendsAtOnce},
+	{"what would keep a lease from ending is told", (*moneyTest).outlook},
+	{"usage adds up to what machines stood for", (*moneyTest).usage},
+	{"what is still to come is what stands, until its leases end", (*moneyTest).commitments},
+	{"a node is of other hardware where none of its own is to be had", (*moneyTest).fallsBack},
+	{"a quota keeps a node from larger hardware", (*moneyTest).fallsBackWithin},
+	{"what a quota does not allow is gone past", (*moneyTest).fallsBackPast},
+	{"other hardware of an amendment goes with its roll-back", (*moneyTest).fallsBackAmended},
+	{"random creates, deletes and failures keep every limit", (*moneyTest).storm},
+})
+
+type moneyTest struct {
+	storeTest
+	made atomic.Int64
+}
+
+func newMoneyTest(t *kit.T) *moneyTest { return &moneyTest{storeTest: storeTest{t}} }
+
+func (t *moneyTest) limit(scope app.QuotaScope, name string, m app.Measure, limit float64) {
+	t.Helper()
+	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: scope, Name: name, Limits: policy.Limits{}.With(m, limit), ChangedAt: t.Clock.Now(),
+		ChangedBy: "boss"}))
+}
+
+// ask makes a cluster of an owner who is in groups, with 2 cores and 0.5 an hour for each node, for a day.
+func (t *moneyTest) ask(s appall.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
+	n := apptest.NewCluster(kit.Tenant, name, nodes, t.Clock.Now(), apptest.Chain(nodes))
+	n.Cluster.Owner, n.Cluster.CostPerHour, n.Cluster.ExpiresAt = owner, 0.5*float64(nodes), t.Clock.Now().Add(24*time.Hour)
+	n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: 2}}
+	n.Reservation = policy.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, groups)
+	return s.CreateCluster(t.Ctx, n)
+}
+
+// refused tells that it is a quota that says no, and gives the words.
+func (t *moneyTest) refused(err error, words ...string) {
+	t.Helper()
+	e := app.AsError(err)
+	if err == nil || e.Code != app.EQuota || e.Reason != "quota" {
+		t.Fatalf("a quota was to refuse it: %v", err)
+	}
+	for _, w := range words {
+		if !strings.Contains(e.Advised(), w) {
+			t.Errorf("%q is not to be found in: %s", w, e.Advised())
+		}
+	}
+}
+
+func (t *moneyTest) gone(cluster string, nodes int) {
+	t.Helper()
+	_, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: cluster, Kind: app.OperationDelete,
+		Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(nodes), Cancel: true})
+	t.Must(err)
+	t.Drain()
+}
+
+func (t *moneyTest) scopes() {
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 20)
+	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 10)
+	t.limit(app.QuotaEachUser, "", app.MeasureClusters, 3)
+	t.limit(app.QuotaUser, "bob", app.MeasureCPU, 8)
+	ask := func(name, owner string, nodes int, groups ...string) error {
+		_, err := t.ask(t.Store, name, owner, nodes, groups...)
+		return err
+	}
+	t.Must(ask("a", "ada", 6, "data", "web"))
+	t.refused(ask("b", "eve", 5, "data"), `11 nodes of the group "data", which may have 10: 6 are used by a of ada (6).`, "Ask for at most 4 nodes")
+	t.Must(ask("b", "eve", 4, "data"))
+	t.Must(ask("c", "bob", 4))
+	t.refused(ask("d", "bob", 1), "10 cores of bob, who may have 8: 8 are used by c (8).", "Delete c")
+	t.refused(ask("d", "eve", 7), "21 nodes of the tenant, which may have 20: 14 are used by a of ada (6), b of eve (4) and c of bob (4).", "at most 6 nodes")
+	t.Must(ask("d", "eve", 1))
+	t.Must(ask("e", "eve", 1))
+	t.refused(ask("f", "eve", 1), "4 clusters of eve, who may have 3: 3 are used by b, d and e.", "Delete b")
+	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "eve", []string{"data"}, t.Clock.Now())
+	t.Must(err)
+	if got := fmt.Sprint(lines); got != "[{clusters each_user eve 3 3 0} {nodes tenant  20 16 4} {nodes group data 10 10 0}]" {
+		t.Errorf("what is left for eve: %s", got)
+	}
+	// What is gone counts no more, in any of them.
+	t.gone("b-1", 4)
+	t.Must(ask("f", "eve", 4, "data"))
+	t.refused(ask("g", "zoe", 3, "data"), "used by a of ada (6) and f of eve (4)")
+	all, err := t.Store.Reservations(t.Ctx, "other")
+	t.Must(err)
+	if len(all) != 0 {
+		t.Errorf("another tenant sees %+v", all)
+	}
+}
+
+func (t *moneyTest) refusals() {
+	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 2)
+	_, err := t.ask(t.Store, "a", "ada", 5)
+	t.refused(err, "That would cost 2.50 per hour in all of the tenant, which may cost 2; nothing of it is used yet.", "Ask for at most 4 nodes or ask an admin for more.")
+	_, err = t.ask(t.Store, "a", "ada", 3)
+	t.Must(err)
+	_, err = t.ask(t.Store, "b", "ada", 3)
+	t.refused(err, "cost 3 per hour", "1.50 is used by a of ada (1.50)", "Ask for at most 1 node, delete a or ask an admin")
+	// A refused create leaves nothing behind.
+	if _, err := t.Store.Cluster(t.Ctx, kit.Tenant, "b-1"); app.CodeOf(err) != app.ENotFound {
+		t.Errorf("the refused cluster: %v", err)
+	}
+	for _, c := range []struct {
+		scope app.QuotaScope
+		name  string
+	}{{app.QuotaGroup, "data"}, {app.QuotaTenant, "x"}} {
+		t.Code(t.Store.DeleteQuota(t.Ctx, kit.Boss, c.scope, c.name, t.Clock.Now()), app.ENotFound)
+	}
+	t.Must(t.Store.DeleteQuota(t.Ctx, kit.Boss, app.QuotaTenant, "", t.Clock.Now()))
+	_, err = t.ask(t.Store, "b", "ada", 3)
+	t.Must(err)
+}
+
+// budget: the clock stands at noon of 2 January.
+func (t *moneyTest) budget() {
+	t.limit(app.QuotaUser, "ada", app.MeasurePerMonth, 100)
+	op, err := t.ask(t.Store, "a", "ada", 4) // 2 an hour for a day: 48
+	t.Must(err)
+	if op.ID == 0 {
+		t.Fatal("there is no operation")
+	}
+	used := func(want float64) {
+		t.Helper()
+		lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "ada", nil, t.Clock.Now())
+		t.Must(err)
+		if len(lines) != 1 || math.Abs(lines[0].Used-want) > 1e-6 {
+			t.Fatalf("used is %+v, want %g", lines, want)
+		}
+	}
+	used(48)
+	_, err = t.ask(t.Store, "b", "ada", 5)
+	t.refused(err, "That would commit 108 of ada for January 2026, whose budget is 100: 48 is spent or committed by a.",
+		"Ask for at most 4 nodes, ask for a lease of at most 20 h 48 min")
+	// The machines come half an hour late and go after six hours: what really stood counts.
+	t.Clock.Move(30 * time.Minute)
+	used(47)
+	for i := 1; i <= 4; i++ {
+		t.Must(t.Store.NoteResources(t.Ctx, "cloud", fmt.Sprintf("%s-a-n%d", kit.Tenant, i), t.Clock.Now(),
+			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.Clock.Now()}}))
+	}
+	t.Clock.Move(6 * time.Hour)
+	used(12 + 2*17.5)
+	t.Drain()
+	t.gone("a-1", 4)
+	used(12)
+	t.Clock.Move(20 * time.Hour)
+	used(12)
+	// A new month begins with nothing spent.
+	t.Clock.Move(31 * 24 * time.Hour)
+	used(0)
+}
+
+func (t *moneyTest) monthsAhead() {
+	t.limit(app.QuotaTenant, "", app.MeasurePerMonth, 300)
+	t.Clock.Move(28 * 24 * time.Hour) // noon of 30 January
+	n := apptest.NewCluster(kit.Tenant, "a", 1, t.Clock.Now(), apptest.Chain(1))
+	n.Cluster.CostPerHour = 0.5 // 18 until the end of January, 336 in February
+	_, err := t.Store.CreateCluster(t.Ctx, n)
+	t.refused(err, "commit 336 of the tenant for February 2026, whose budget is 300", "Ask for a lease of at most 26 d 12 h")
+	n.Cluster.CostPerHour = 0.42 // 282 in February, but 312 in March
+	_, err = t.Store.CreateCluster(t.Ctx, n)
+	t.refused(err, "commit 312.48 of the tenant for March 2026")
+	n.Cluster.ExpiresAt = t.Clock.Now().Add(30 * 24 * time.Hour)
+	_, err = t.Store.CreateCluster(t.Ctx, n)
+	t.Must(err)
+}
+
+func (t *moneyTest) listed() {
+	t.limit(app.QuotaUser, "ada", app.MeasureNodes, 9)
+	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 10)
+	t.limit(app.QuotaEachUser, "", app.MeasureNodes, 7)
+	for _, c := range []struct {
+		name, owner string
+		nodes       int
+	}{{"a", "ada", 3}, {"b", "bob", 2}, {"c", "ada", 1}} {
+		_, err := t.ask(t.Store, c.name, c.owner, c.nodes, "data")
+		t.Must(err)
+	}
+	all, err := t.Store.Quotas(t.Ctx, kit.Tenant, t.Clock.Now())
+	t.Must(err)
+	var got []string
+	for _, q := range all {
+		got = append(got, fmt.Sprintf("%s %s %g nodes, %g clusters, %g per hour, %g per month", q.Scope, q.Name, q.Used.Nodes, q.Used.Clusters,
+			q.Used.PerHour, q.Used.PerMonth))
+	}
+	want := "tenant  6 nodes, 3 clusters, 3 per hour, 72 per month|each_user  4 nodes, 2 clusters, 2 per hour, 48 per month|user ada 4 nodes, 2 clusters, 2 per hour, 48 per month"
+	if strings.Join(got, "|") != want {
+		t.Errorf("quotas are %s,\nwant %s", strings.Join(got, "|"), want)
+	}
+	if all, err := t.Store.Quotas(t.Ctx, "other", t.Clock.Now()); err != nil || len(all) != 0 {
+		t.Errorf("another tenant sees %+v (%v)", all, err)
+	}
+	limits, err := t.Store.QuotaLimits(t.Ctx, kit.Tenant)
+	t.Must(err)
+	for i, q := range limits {
+		if i >= len(all) || !reflect.DeepEqual(q, all[i].Quota) {
+			t.Errorf("without what is used, quota %d is %+v", i, q)
+		}
+	}
+	if none, err := t.Store.QuotaLimits(t.Ctx, "other"); err != nil || len(none) != 0 || len(limits) != 3 {
+		t.Errorf("there are %d quotas, and another tenant sees %+v (%v)", len(limits), none, err)
+	}
+}
+
+func (t *moneyTest) lowered() {
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 10)
+	_, err := t.ask(t.Store, "a", "ada", 8)
+	t.Must(err)
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 5)
+	_, err = t.ask(t.Store, "b", "ada", 1)
+	t.refused(err, "9 nodes of the tenant, which may have 5: 8 are used")
+	t.Drain()
+	t.Status("a-1", app.ClusterActive, app.OperationSucceeded)
+	t.gone("a-1", 8)
+	_, err = t.ask(t.Store, "b", "ada", 5)
+	t.Must(err)
+}
+
+func (t *moneyTest) told() {
+	t.limit(app.QuotaGroup, "data", app.MeasurePerMonth, 100)
+	notices := func(want ...string) {
+		t.Helper()
+		all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 100)
+		t.Must(err)
+		var got []string
+		for _, n := range all {
+			if n.Kind == app.NoticeBudget {
+				got = append(got, n.Title)
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("people were told %q, want %q", got, want)
+		}
+	}
+	_, err := t.ask(t.Store, "a", "ada", 6, "data") // 72
+	t.Must(err)
+	notices()
+	_, err = t.ask(t.Store, "b", "ada", 1, "data") // 84
+	t.Must(err)
+	eighty := `84 % of the budget of the group "data" for January 2026 is used up.`
+	notices(eighty)
+	for range 3 {
+		n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
+		t.Must(err)
+		if n != 0 {
+			t.Errorf("%d are told of again", n)
+		}
+	}
+	notices(eighty)
+	// Machines that outlive their lease are found by looking.
+	for i := 1; i <= 6; i++ {
+		t.Must(t.Store.NoteResources(t.Ctx, "cloud", fmt.Sprintf("%s-a-n%d", kit.Tenant, i), t.Clock.Now(),
+			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.Clock.Now()}}))
+	}
+	t.Clock.Move(40 * time.Hour)
+	n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
+	t.Must(err)
+	if n != 1 {
+		t.Errorf("%d budgets are told of, want 1", n)
+	}
+	notices(eighty, `120 % of the budget of the group "data" for January 2026 is used up.`)
+	t.Clock.Move(31 * 24 * time.Hour)
+	t.limit(app.QuotaGroup, "data", app.MeasurePerMonth, 200)
+	_, err = t.Store.TellBudgets(t.Ctx, t.Clock.Now())
+	t.Must(err)
+	all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 100)
+	t.Must(err)
+	if len(all) != 3 || fmt.Sprint(all[2].Groups) != "[data]" {
+		t.Errorf("another month and another budget: %+v", all)
+	}
+}

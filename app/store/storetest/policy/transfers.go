@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"fmt"
+
+	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/identity"
+	"muster/app/store/storetest/kit"
+)
+
+// transfers: the new owner's quotas have a say, those of tenant and old owner do not.
+func (t *moneyTest) transfers() {
+	at, yes := t.Clock.Now(), true
+	for _, u := range []app.User{{Name: "ada"}, {Name: "bob"}, {Name: "out", DisabledAt: at}, {Name: "eye", Role: app.RoleViewer}} {
+		if u.Tenant, u.CreatedAt = kit.Tenant, at; u.Role == "" {
+			u.Role = app.RoleUser
+		}
+		t.Must(t.Store.CreateUser(t.Ctx, u))
+	}
+	_, err := t.Store.ChangeUser(t.Ctx, kit.Boss, "out", identity.UserChange{Disabled: &yes}, at)
+	t.Must(err)
+	_, err = t.Store.SaveGroup(t.Ctx, kit.Boss, identity.GroupChange{Name: "data", Add: []string{"bob"}}, at)
+	t.Must(err)
+	_, err = t.ask(t.Store, "web", "ada", 4, "web")
+	t.Must(err)
+	give := func(from, to string) error {
+		return t.Store.TransferCluster(t.Ctx, appcluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "web-1", From: from, To: to, Who: kit.Boss, Now: at})
+	}
+	t.Code(give("ada", "nobody"), app.EInvalid)
+	t.Code(give("ada", "out"), app.EConflict)
+	t.Code(give("ada", "eye"), app.EConflict)
+	t.Code(give("bob", "ada"), app.EConflict) // it is ada's
+	// What was lowered since does not matter where it counted already, and does where it did not.
+	t.limit(app.QuotaTenant, "", app.MeasureNodes, 1)
+	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 3)
+	t.refused(give("ada", "bob"), `4 nodes of the group "data", which may have 3`)
+	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 4)
+	t.limit(app.QuotaUser, "bob", app.MeasureClusters, 0)
+	t.refused(give("ada", "bob"), "1 cluster of bob, who may have 0")
+	c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")
+	t.Must(err)
+	if c.Owner != "ada" {
+		t.Fatalf("a refused transfer left it with %s", c.Owner)
+	}
+	t.limit(app.QuotaUser, "bob", app.MeasureClusters, 1)
+	t.Must(give("ada", "bob"))
+	c, err = t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")
+	t.Must(err)
+	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "bob", []string{"data"}, at)
+	t.Must(err)
+	if got := fmt.Sprint(c.Owner, lines); got != "bob[{clusters user bob 1 1 0} {nodes tenant  1 4 0} {nodes group data 4 4 0}]" {
+		t.Errorf("afterwards: %s", got)
+	}
+	for user, title := range map[string]string{"bob": "boss gave you the cluster web.", "ada": "boss gave your cluster web to bob."} {
+		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: user}, 0, 10)
+		t.Must(err)
+		if len(list) != 1 || list[0].Title != title || list[0].Kind != app.NoticeCluster {
+			t.Errorf("%s was told %+v", user, list)
+		}
+	}
+	// Who gives it away for nothing has it no more: the other way round needs no room of the tenant either.
+	t.Must(give("bob", "ada"))
+	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.transfer", Limit: 10})
+	t.Must(err)
+	if len(deeds) != 2 || deeds[1].Detail != `{"after":{"owner":"bob"},"before":{"owner":"ada"}}` || deeds[1].Who != "boss" {
+		t.Errorf("the audit tells %+v", deeds)
+	}
+	t.gone("web-1", 4)
+	t.Code(give("ada", "bob"), app.EConflict)
+}

@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"muster/app"
+	"muster/app/apptest"
+	"muster/app/fleet"
+	"muster/app/store/storetest/kit"
+	"muster/app/usage"
+)
+
+// stood is a machine, for sums that are done by hand.
+type stood struct {
+	keys       map[usage.UsageBy]string
+	owner      string
+	price, cpu float64
+	made, gone time.Time // gone may be zero
+}
+
+// machines makes clusters of three owners and lets their machines come and go at random within 100 days; the clock stands at
+// the end.
+func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
+	t.Helper()
+	begin := t.Clock.Now()
+	const days = 100
+	for c := range 12 {
+		n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("c%d", c), 4, begin, apptest.Chain(4))
+		n.Cluster.Owner, n.Cluster.Template, n.Cluster.Provider = fmt.Sprintf("u%d", c%3), fmt.Sprintf("t%d", c%2), fmt.Sprintf("p%d", c%4)
+		n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: float64(c % 3)}}
+		_, err := t.Store.CreateCluster(t.Ctx, n)
+		t.Must(err)
+		for _, node := range n.Nodes {
+			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[usage.UsageBy]string{
+				usage.UsageByNothing: "", usage.UsageByTenant: kit.Tenant, usage.UsageByUser: n.Cluster.Owner, usage.UsageByTemplate: n.Cluster.Template,
+				usage.UsageByProvider: n.Cluster.Provider, usage.UsageByHardware: "small", usage.UsageByCluster: n.Cluster.ID}}
+			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
+			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
+			seen := app.Seen{Kind: fleet.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, MadeAt: m.made}
+			t.Must(t.Store.NoteResources(t.Ctx, n.Cluster.Provider, node.Intent, m.made, []app.Seen{seen}))
+			if end := m.made.Add(lived); end.Before(begin.Add(days * 24 * time.Hour)) {
+				m.gone, seen.Gone = end, true
+				t.Must(t.Store.NoteResources(t.Ctx, n.Cluster.Provider, node.Intent, m.gone, []app.Seen{seen}))
+			}
+			all = append(all, m)
+		}
+	}
+	t.Clock.Move(days * 24 * time.Hour)
+	return all
+}
+
+// byHand is usage by the book: every machine against every part of the time.
+func byHand(all []stood, f usage.UsageFilter, owner string) map[string]usage.UsageSum {
+	sums := map[string]usage.UsageSum{}
+	begin := f.From
+	if f.Step != usage.UsageWhole {
+		begin = f.Step.Start(f.From)
+	}
+	for at := begin; at.Before(f.To); {
+		next := f.To
+		if f.Step != usage.UsageWhole {
+			next = f.Step.Next(at)
+		}
+		for _, m := range all {
+			if owner != "" && m.owner != owner {
+				continue
+			}
+			a, b := m.made, m.gone
+			if b.IsZero() || b.After(f.To) {
+				b = f.To
+			}
+			for _, x := range []time.Time{f.From, at} {
+				if a.Before(x) {
+					a = x
+				}
+			}
+			if b.After(next) {
+				b = next
+			}
+			h := b.Sub(a).Hours()
+			if h <= 0 {
+				continue
+			}
+			key := at.Format(time.RFC3339Nano) + " " + m.keys[f.By]
+			s := sums[key]
+			s.NodeHours += h
+			s.CoreHours += h * m.cpu
+			s.Cost += h * m.price
+			if m.price == 0 {
+				s.Unpriced += h
+			}
+			sums[key] = s
+		}
+		at = next
+	}
+	return sums
+}
+
+func (t *moneyTest) usage() {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	all := t.machines(random)
+	a := t.muster(t.Store)
+	now := t.Clock.Now()
+	same := func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }
+	for range 60 {
+		f := usage.UsageFilter{By: usage.UsageBys[random.IntN(len(usage.UsageBys))], Step: usage.UsageSteps[random.IntN(len(usage.UsageSteps))]}
+		f.To = now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
+		f.From = f.To.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
+		if random.IntN(3) == 0 {
+			f.From, f.To = usage.UsageDay.Start(f.From), usage.UsageDay.Start(f.To).Add(24*time.Hour)
+		}
+		who, owner := kit.Boss, ""
+		if random.IntN(3) == 0 {
+			who = app.Actor{Tenant: kit.Tenant, User: "u1", Role: app.RoleUser}
+			if f.By != usage.UsageByTenant {
+				owner = "u1"
+			}
+		}
+		u, err := a.Usage(t.Ctx, who, f)
+		t.Must(err)
+		want := byHand(all, usage.UsageFilter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
+		name := fmt.Sprintf("%s to %s by %s a %s for %s", u.From, u.To, f.By, f.Step, who.User)
+		total := usage.UsageSum{}
+		for _, l := range u.Lines {
+			key := l.Start.Format(time.RFC3339Nano) + " " + l.Key
+			w := want[key]
+			if !same(l.NodeHours, w.NodeHours) || !same(l.CoreHours, w.CoreHours) || !same(l.Cost, w.Cost) || !same(l.Unpriced, w.Unpriced) {
+				t.Fatalf("%s: %s is %+v, want %+v", name, key, l.UsageSum, w)
+			}
+			delete(want, key)
+			total.Cost += l.Cost
+		}
+		for key, w := range want {
+			if w.NodeHours > 1e-6 {
+				t.Fatalf("%s: %s is missing: %+v", name, key, w)
+			}
+		}
+		if !same(total.Cost, u.Total.Cost) {
+			t.Errorf("%s: the total is %g, the lines cost %g", name, u.Total.Cost, total.Cost)
+		}
+	}
+	// What is to come is not counted, and other tenants see nothing of it.
+	u, err := a.Usage(t.Ctx, kit.Boss, usage.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
+	t.Must(err)
+	if !u.To.Equal(now) {
+		t.Errorf("counted until %s", u.To)
+	}
+	u, err = a.Usage(t.Ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, usage.UsageFilter{From: now.AddDate(-1, 0, 0)})
+	t.Must(err)
+	if len(u.Lines) != 0 || u.Total != (usage.UsageSum{}) {
+		t.Errorf("another tenant sees %+v", u)
+	}
+	root := app.Actor{Tenant: "other", User: "root", Role: app.RoleSuperadmin}
+	u, err = a.UsageOfAll(t.Ctx, root, usage.UsageFilter{From: now.AddDate(-1, 0, 0), By: usage.UsageByTenant})
+	t.Must(err)
+	if len(u.Lines) != 1 || u.Lines[0].Key != kit.Tenant {
+		t.Errorf("of all tenants: %+v", u.Lines)
+	}
+	_, err = a.UsageOfAll(t.Ctx, kit.Boss, usage.UsageFilter{})
+	t.Code(err, app.EForbidden)
+	for _, f := range []usage.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.UsageHour},
+		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
+		_, err := a.Usage(t.Ctx, kit.Boss, f)
+		t.Code(err, app.EInvalid)
+	}
+}
