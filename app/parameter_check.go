@@ -51,6 +51,23 @@ type ParameterProblem struct {
 	Key, Message, Hint string
 }
 
+func (p Parameter) checkUnit(say func(key, hint, format string, args ...any)) {
+	units := map[string]float64(nil)
+	switch p.Type {
+	case ParameterSize:
+		units = sizeUnits
+	case ParameterDuration:
+		units = durationUnits
+	}
+	if _, ok := units[p.Unit]; p.Unit != "" && !ok {
+		if units == nil {
+			say("unit", "", "only a size and a duration have a unit")
+		} else {
+			say("unit", "", "%q is no unit; there are %s", p.Unit, strings.Join(slices.Sorted(maps.Keys(units)), ", "))
+		}
+	}
+}
+
 func (p Parameter) checkDeclared(say func(key, hint, format string, args ...any)) {
 	measured := p.Type != ParameterBoolean && p.Type != ParameterChoice
 	for _, limit := range []struct{ key, text string }{{"min", p.Min}, {"max", p.Max}} {
@@ -72,20 +89,7 @@ func (p Parameter) checkDeclared(say func(key, hint, format string, args ...any)
 		p.Pattern = "" // the rest can still be looked at
 	}
 	p.checkOptions(say)
-	units := map[string]float64(nil)
-	switch p.Type {
-	case ParameterSize:
-		units = sizeUnits
-	case ParameterDuration:
-		units = durationUnits
-	}
-	if _, ok := units[p.Unit]; p.Unit != "" && !ok {
-		if units == nil {
-			say("unit", "", "only a size and a duration have a unit")
-		} else {
-			say("unit", "", "%q is no unit; there are %s", p.Unit, strings.Join(slices.Sorted(maps.Keys(units)), ", "))
-		}
-	}
+	p.checkUnit(say)
 	if p.Default != nil {
 		if _, wrong := p.Read(p.Default); wrong != "" {
 			say("default", "", "%s", wrong)

@@ -57,9 +57,8 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 		Buttons: []Button{open}, Links: []Link{{"In the portal", b.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
 }
 
-// previewLines say what a create comes to.
-func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
-	lines := p.Layout.Lines(2 * mostLayout)
+// previewFacts say in one line what a create costs and how long it takes.
+func (v voice) previewFacts(p app.Preview) string {
 	var facts []string
 	if cost := v.priceOf(p.Layout); cost != "" {
 		facts = append(facts, cost)
@@ -79,7 +78,12 @@ func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
 	if people := p.Plan.PeopleInWords(); people != "" {
 		facts = append(facts, people)
 	}
-	lines = append(lines, strings.Join(facts, ", "))
+	return strings.Join(facts, ", ")
+}
+
+// previewLines say what a create comes to.
+func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
+	lines := append(p.Layout.Lines(2*mostLayout), v.previewFacts(p))
 	if words := p.Plan.FallbackWords(); words != "" {
 		lines = append(lines, words)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	"muster/solver"
 )
 
@@ -29,7 +30,7 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := catalog.Load(catalog.Options{Automators: []string{"shell"}, ProviderTypes: []string{"sandbox"},
-		Warn: func(p catalog.Problem) { t.Error(p) }}, "catalog", dir)
+		Warn: func(p form.Problem) { t.Error(p) }}, "catalog", dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 )
 
 func load(t *testing.T) *app.Catalog {
@@ -25,7 +26,7 @@ func load(t *testing.T) *app.Catalog {
 	c, err := catalog.Load(catalog.Options{
 		Automators:    []string{"shell"},
 		ProviderTypes: []string{"sandbox"},
-		Warn:          func(p catalog.Problem) { t.Errorf("the examples should not even earn a warning: %s", p) },
+		Warn:          func(p form.Problem) { t.Errorf("the examples should not even earn a warning: %s", p) },
 	}, "catalog")
 	if err != nil {
 		t.Fatal(err)

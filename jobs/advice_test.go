@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/jobs"
+	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
 
@@ -78,7 +78,7 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 	v = e.await(v.ID)
 	e.want(v, app.ClusterFailed)
 	e.cloud.Vanish(v.Nodes[1].MachineID)
-	defer e.reconciler(func(r *jobs.Reconciler) {})()
+	defer e.reconciler(func(r *reconcile.Reconciler) {})()
 	e.comesAbout("the machine is noticed to be gone", func() bool {
 		v = e.await(v.ID)
 		return len(v.Trouble.Lost) == 1 && v.Trouble.Lost[0] == "n2"

@@ -18,6 +18,7 @@ import (
 	"muster/app/store/storetest"
 	"muster/automators/shell"
 	"muster/jobs"
+	"muster/jobs/queue"
 	"muster/jobs/remote/remotetest"
 	"muster/planner"
 	"muster/providers/fake"
@@ -36,7 +37,7 @@ type mortal struct {
 	cloud   *fake.Cloud
 	ssh     *remotetest.Server
 	catalog *app.Catalog
-	queue   *jobs.Queue
+	queue   *queue.Queue
 	admin   app.Actor
 	lives   int
 	calm    map[string]bool // steps that ended between the request for an operation and the first life that dies of them
@@ -157,7 +158,7 @@ func newMortal(t *testing.T) *mortal {
 	})
 	m.catalog = m.goods("one")
 	var err error
-	if m.queue, err = jobs.OpenQueue(redisForTest(t), "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
+	if m.queue, err = queue.Open(redisForTest(t), "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.queue.Close() })
@@ -222,7 +223,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if err != nil {
 		m.Fatal(err)
 	}
-	d := &jobs.Dispatcher{Ledger: m.store, Queue: m.queue, Expire: m.app.Expire, Undo: m.app.UndoFailed, Log: quiet(m.T), Now: time.Now}
+	d := &queue.Dispatcher{Ledger: m.store, Queue: m.queue, Expire: m.app.Expire, Undo: m.app.UndoFailed, Log: quiet(m.T), Now: time.Now}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); d.Run(ctx) }()

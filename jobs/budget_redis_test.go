@@ -9,7 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"muster/app"
-	"muster/jobs"
+	"muster/jobs/budget"
+	"muster/jobs/queue"
 )
 
 // TestBudgetByTheClock has several processes take turns as fast as they get them, by the clock of the Redis at hand, and
@@ -29,12 +30,12 @@ func TestBudgetByTheClock(t *testing.T) {
 	var wg sync.WaitGroup
 	began := time.Now()
 	for range processes {
-		q, err := jobs.OpenQueue(url, "i")
+		q, err := queue.Open(url, "i")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = q.Close() })
-		b := jobs.NewBudget(q, quiet(t))
+		b := budget.New(q, quiet(t))
 		for range callers {
 			wg.Go(func() {
 				for range calls {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/jobs"
+	"muster/jobs/upkeep"
 )
 
 // What moves may move others, so it is gone on with at once; else it is looked when something is due, now and then, and soon after trouble.
@@ -32,7 +32,7 @@ func TestBuildTenderWaitsForWhatIsDue(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			asked, forgot := 0, 0
-			(&jobs.BuildTender{Watch: make(feed).Watch, Log: quiet(t), Now: time.Now,
+			(&upkeep.BuildTender{Watch: make(feed).Watch, Log: quiet(t), Now: time.Now,
 				Tend: func(context.Context) (int, time.Time, error) {
 					var next time.Time
 					if tc.next != 0 {
@@ -62,7 +62,7 @@ func TestBuildTenderStartsAndStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, stopped := make(feed), 0
 		asked, inside := make(chan struct{}), make(chan struct{})
-		b := &jobs.BuildTender{Log: quiet(t), Now: time.Now, Watch: func(app.Topic) (<-chan struct{}, func()) { return f, func() { stopped++ } },
+		b := &upkeep.BuildTender{Log: quiet(t), Now: time.Now, Watch: func(app.Topic) (<-chan struct{}, func()) { return f, func() { stopped++ } },
 			Tend: func(ctx context.Context) (int, time.Time, error) {
 				select {
 				case asked <- struct{}{}:

@@ -19,7 +19,7 @@ import (
 	"muster/app/execution/executiontest"
 	"muster/app/fleet"
 	"muster/app/store/storetest"
-	"muster/jobs"
+	"muster/jobs/coordinator"
 	fleetpage "muster/portal/fleet"
 )
 
@@ -64,7 +64,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, a
 	t.Helper()
 	desk, s, r := newDesk(t)
 	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
-	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
+	client := coordinator.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	client.Transport = lossy{client.Transport, lose}
 	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })
 	desk.Of = func(tenant string) app.Coordinator {
@@ -81,7 +81,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, a
 		}
 		for _, w := range orders.Workers {
 			if w.Tenant == tenant {
-				return &jobs.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
+				return &coordinator.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
 			}
 		}
 		t.Fatalf("no worker is ordered for %s: %+v", tenant, orders)
@@ -135,7 +135,7 @@ func TestAwaitWorkOverHTTPS(t *testing.T) {
 
 func TestWorkerAPIRefusesStrangersAndNonsense(t *testing.T) {
 	desk, _, server := overHTTPS(t, nil)
-	token := desk.Of("t1").(*jobs.Remote).Token()
+	token := desk.Of("t1").(*coordinator.Remote).Token()
 	for name, c := range map[string]struct {
 		path, token, body, coding string
 		status                    int

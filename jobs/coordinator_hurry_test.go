@@ -16,7 +16,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/execution/executiontest"
 	"muster/app/fleet"
-	"muster/jobs"
+	"muster/jobs/coordinator"
 	fleetpage "muster/portal/fleet"
 )
 
@@ -40,15 +40,15 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
-func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *jobs.Remote)) {
+func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *coordinator.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	api = fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
 	seen = &waits{next: api}
 	server := httptest.NewTLSServer(seen)
-	client := jobs.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
+	client := coordinator.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	t.Cleanup(func() { client.CloseIdleConnections(); api.Close(); server.Close() })
-	return desk, s, api, seen, func(tenant string) (app.WorkerID, *jobs.Remote) {
+	return desk, s, api, seen, func(tenant string) (app.WorkerID, *coordinator.Remote) {
 		l, err := s.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *flee
 		for _, w := range orders.Workers {
 			if w.Tenant == tenant {
 				return app.WorkerID{Tenant: tenant, Name: fleet.NewWorkerName(desk.Provisioner)},
-					&jobs.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
+					&coordinator.Remote{URL: server.URL, Token: func() string { return w.Token }, HTTP: client}
 			}
 		}
 		t.Fatalf("no worker is ordered for %s", tenant)
@@ -103,7 +103,7 @@ func until(t *testing.T, what string, done func() bool) {
 }
 
 // settled begins a worker's waits, and gives what tells of a cancel after its first one, which always does.
-func settled(t *testing.T, seen *waits, w app.WorkerID, r *jobs.Remote) (told <-chan struct{}, stop func()) {
+func settled(t *testing.T, seen *waits, w app.WorkerID, r *coordinator.Remote) (told <-chan struct{}, stop func()) {
 	t.Helper()
 	open, all := seen.open.Load(), seen.all.Load()
 	told, stop = r.Hurry(w)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/internal/loop"
 	"muster/providers/fake"
 )
 
@@ -34,7 +35,7 @@ func TestDeletesKeepTrying(t *testing.T) {
 					as.Tries++
 					got := e
 					r := retryOf(&got, as)
-					if !r.Again || r.Elsewhere || r.After < last/3 || r.After > longestWait*5/4+1 {
+					if !r.Again || r.Elsewhere || r.After < last/3 || r.After > loop.LongestWait*5/4+1 {
 						t.Fatalf("try %d, after %s: %+v, after a pause of %s", as.Tries, as.Age, r, last)
 					}
 					if text := got.ForPeople(); !strings.HasSuffix(text, "; "+until+".") || strings.Contains(text, "dial tcp") {
@@ -117,7 +118,7 @@ func TestDeleteOfWhatIsGone(t *testing.T) {
 				if c.gone {
 					p.Vanish(m.ID)
 				}
-				w := &Worker{WorkerConfig: WorkerConfig{Providers: cloudOf{p}, Log: slog.New(slog.DiscardHandler)}}
+				w := &actions{WorkerConfig: WorkerConfig{Providers: cloudOf{p}, Log: slog.New(slog.DiscardHandler)}}
 				var r app.Report
 				err = w.delete(t.Context(), &app.Assignment{Action: app.ActionDelete, Machine: spec, Node: app.Node{MachineID: m.ID}}, func(app.Stream, string) {}, &r)
 				if (err == nil) != c.done {

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/jobs/internal/loop"
 )
 
 // desk is where all steps of a worker meet the server: what many ask for at the same time goes into one message. While a
@@ -147,7 +148,7 @@ func (d *desk) deliver(going []*reporting) {
 			}
 			return
 		}
-		_ = pause(ctx, backOff(50*time.Millisecond, try))
+		_ = loop.Pause(ctx, loop.BackOff(50*time.Millisecond, try))
 	}
 }
 

@@ -1,7 +1,6 @@
-// Package jobs has the queue and the workers. For every step that is queued in the database, the dispatcher rings the
-// tenant's doorbell: an asynq task that carries ids and nothing else. The tenant's worker hears it, claims a step from
-// the server, carries it out and reports. Retries, time limits and back-off are in the database, never in asynq: the
-// whole queue may be lost at any moment and is then filled again.
+// Package jobs has the workers. For every step that is queued in the database, the dispatcher (jobs/queue) rings the tenant's doorbell. The
+// tenant's worker hears it, claims a step from the server, carries it out and reports. Retries, time limits and back-off are in the database,
+// never in the queue: the whole queue may be lost at any moment and is then filled again.
 //
 // A bell says "there is work", not "do this": the worker receives the best queued step of its tenant, so that the
 // longest remaining path goes first in whatever order the bells arrive. A bell wakes one slot of a worker. A slot that

@@ -20,6 +20,7 @@ import (
 	"muster/app/store/storetest"
 	"muster/automators/shell"
 	"muster/jobs"
+	"muster/jobs/queue"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 	"muster/planner"
@@ -41,7 +42,7 @@ type engine struct {
 	cloud  *fake.Cloud
 	ssh    *remotetest.Server
 	redis  string
-	queue  *jobs.Queue
+	queue  *queue.Queue
 	worker *jobs.Worker
 	coord  *flaky
 	ctx    context.Context
@@ -154,12 +155,12 @@ func newEngine(t *testing.T, adjust func(e *engine, c *app.Catalog)) *engine {
 		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)
-	if e.queue, err = jobs.OpenQueue(e.redis, "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
+	if e.queue, err = queue.Open(e.redis, "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.queue.Close() })
 	e.startWorker("w1")
-	d := &jobs.Dispatcher{Ledger: e.store, Queue: e.queue, Expire: e.app.Expire, Log: quiet(t), Now: time.Now}
+	d := &queue.Dispatcher{Ledger: e.store, Queue: e.queue, Expire: e.app.Expire, Log: quiet(t), Now: time.Now}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); d.Run(ctx) }()

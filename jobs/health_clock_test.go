@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/jobs"
+	"muster/jobs/upkeep"
 )
 
 // feed hands out one channel to whoever watches.
@@ -33,7 +33,7 @@ func TestHealthClock(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			asked := 0
-			(&jobs.HealthClock{Feed: make(feed), Log: quiet(t), Now: time.Now, Ring: func(context.Context) (time.Time, error) {
+			(&upkeep.HealthClock{Feed: make(feed), Log: quiet(t), Now: time.Now, Ring: func(context.Context) (time.Time, error) {
 				asked++
 				if tc.next == 0 {
 					return time.Time{}, nil
@@ -54,7 +54,7 @@ func TestHealthClock(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			(&jobs.HealthClock{Feed: f, Log: quiet(t), Now: time.Now, Ring: func(context.Context) (time.Time, error) {
+			(&upkeep.HealthClock{Feed: f, Log: quiet(t), Now: time.Now, Ring: func(context.Context) (time.Time, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				asked = append(asked, time.Since(began))

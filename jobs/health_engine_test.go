@@ -12,7 +12,7 @@ import (
 	appall "muster/app/all"
 	"muster/app/execution"
 	"muster/app/store"
-	"muster/jobs"
+	"muster/jobs/upkeep"
 )
 
 // watched lets the service back be sick while a file of its node is there, which a start takes away.
@@ -51,11 +51,11 @@ func (e *engine) keepHealth() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() {
-		(&jobs.HealthClock{Ring: e.app.RingRounds, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
+		(&upkeep.HealthClock{Ring: e.app.RingRounds, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
 		done <- struct{}{}
 	}()
 	go func() {
-		(&jobs.Mender{Repair: appall.New(deps).RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&upkeep.Mender{Repair: appall.New(deps).RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })

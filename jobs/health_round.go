@@ -9,6 +9,9 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/jobs/coordinator"
+	"muster/jobs/internal/loop"
+	"muster/jobs/redact"
 )
 
 const (
@@ -43,23 +46,26 @@ func (w *Worker) rounds(keeper execution.HealthKeeper) {
 			continue
 		}
 		<-free
-		wait := roundPause
-		switch code := app.CodeOf(err); {
-		case err == nil:
-			failures = 0
-		case code == app.ETransient || code == app.ERateLimit || code == app.EInternal || code == app.ETimeout:
-			failures++
-			wait = max(backOff(time.Second, failures), min(app.AsError(err).RetryAfter, longestWait))
-			if failures == 1 {
-				w.Log.Warn("no round of health checks could be asked for", "error", err)
-			}
-		default: // an older server, or a registration that has ended
-			wait = hurryUnknown
-		}
-		if pause(w.watch, wait) != nil {
+		if loop.Pause(w.watch, w.untilNextRound(err, &failures)) != nil {
 			return
 		}
 	}
+}
+
+// untilNextRound is how long to wait before a round is asked for again, after none came.
+func (w *Worker) untilNextRound(err error, failures *int) time.Duration {
+	switch code := app.CodeOf(err); {
+	case err == nil:
+		*failures = 0
+		return roundPause
+	case code == app.ETransient || code == app.ERateLimit || code == app.EInternal || code == app.ETimeout:
+		*failures++
+		if *failures == 1 {
+			w.Log.Warn("no round of health checks could be asked for", "error", err)
+		}
+		return max(loop.BackOff(time.Second, *failures), min(app.AsError(err).RetryAfter, loop.LongestWait))
+	}
+	return coordinator.HurryUnknown // an older server, or a registration that has ended
 }
 
 // round carries out one round and reports what it found.
@@ -72,7 +78,7 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 		return // what was cut off because we stop is no finding; the round is due again when it is given up
 	}
 	for try := 1; ; try++ {
-		once, cancel := context.WithTimeout(w.watch, callTime)
+		once, cancel := context.WithTimeout(w.watch, coordinator.CallTime)
 		err := keeper.ReportRound(once, w.id(), report)
 		cancel()
 		switch code := app.CodeOf(err); {
@@ -83,7 +89,7 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 			return
 		case code == app.EStale || w.watch.Err() != nil:
 			return
-		case (code == app.ETransient || code == app.ETimeout) && time.Since(began) < r.Within && pause(w.watch, backOff(time.Second, try)) == nil:
+		case (code == app.ETransient || code == app.ETimeout) && time.Since(began) < r.Within && loop.Pause(w.watch, loop.BackOff(time.Second, try)) == nil:
 			continue
 		}
 		w.Log.Warn("a round of health checks could not be reported", "cluster", r.Cluster, "error", err)
@@ -94,7 +100,7 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 // lookAtAll looks at the nodes of a round, a few at a time.
 func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks chan struct{}) app.RoundReport {
 	report := app.RoundReport{Cluster: r.Cluster, Round: r.Round}
-	hide := newRedactor(r.Secrets)
+	hide := redact.New(r.Secrets)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for i, n := range r.Nodes {
@@ -113,7 +119,7 @@ func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks 
 			defer func() { <-looks }()
 			var f app.NodeFinding
 			var looked bool
-			if err := safely(func() error { f, looked = w.lookAtNode(ctx, r, n, hide); return nil }); err != nil {
+			if err := loop.Safely(func() error { f, looked = w.lookAtNode(ctx, r, n, hide); return nil }); err != nil {
 				w.Log.Error("a node could not be looked at", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
 			}
 			mu.Lock()
@@ -132,7 +138,7 @@ func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks 
 }
 
 // lookAtNode gets in and carries out the node's checks in one command. looked is false where the round's time was over.
-func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n execution.RoundNode, hide *redactor) (f app.NodeFinding, looked bool) {
+func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n execution.RoundNode, hide *redact.Redactor) (f app.NodeFinding, looked bool) {
 	f = app.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
 	var checks []nodeCheck
 	for _, c := range n.Checks {
@@ -157,10 +163,10 @@ func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n exe
 		if ctx.Err() != nil {
 			return f, false
 		}
-		return app.NodeFinding{Node: n.Node.Name, Unreachable: hide.hide(app.AsError(err).ForPeople(), 0)}, true
+		return app.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, true
 	}
 	for s, wrong := range f.Wrong {
-		f.Wrong[s] = hide.hide(wrong, 0)
+		f.Wrong[s] = hide.Hide(wrong, 0)
 	}
 	return f, true
 }

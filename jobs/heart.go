@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/jobs/internal/loop"
 )
 
 // heart keeps a worker's claims alive, all in one message, and stops steps whose claim is gone. It beats only while
@@ -66,19 +67,11 @@ func (h *heart) hold(ctx context.Context, f app.Fence, deadline time.Time) (cont
 	// A step that was claimed before something was cancelled, and is held only after the beat that asked what: it may be it.
 	late := !h.hurried.IsZero() && !deadline.After(h.hurried.Add(execution.ClaimFor))
 	h.mu.Unlock()
-	ring(h.wake)
+	loop.Ring(h.wake)
 	if late {
-		ring(h.soon)
+		loop.Ring(h.soon)
 	}
 	return ctx, v
-}
-
-// ring leaves a word for whoever listens, unless there is one already.
-func ring(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // lost tells whether the claim is another's by now.

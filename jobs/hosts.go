@@ -17,7 +17,7 @@ type hostBook struct {
 const maxHostLists = 256
 
 // learnHosts fills in the assignment's hosts where they did not travel with it.
-func (w *Worker) learnHosts(ctx context.Context, as *app.Assignment) error {
+func (w *actions) learnHosts(ctx context.Context, as *app.Assignment) error {
 	if as.HostsHash == "" || as.Hosts != nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
-	"muster/jobs"
+	"muster/jobs/provisioner"
 )
 
 // office is a server that gives orders as a test says, at once.
@@ -130,8 +130,8 @@ func newShop(t *testing.T, drain time.Duration) *shop {
 	s := &shop{T: t, office: newOffice(), ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.stop = stop
-	p := &jobs.Provisioner{Registration: fleet.Registration{Name: "h1", Slots: 8}, Server: s.office, DrainTime: drain, Log: slog.New(slog.DiscardHandler),
-		Start: func(_ fleet.Registered, name string, o fleet.WorkerOrder) (jobs.WorkerHandle, error) {
+	p := &provisioner.Provisioner{Registration: fleet.Registration{Name: "h1", Slots: 8}, Server: s.office, DrainTime: drain, Log: slog.New(slog.DiscardHandler),
+		Start: func(_ fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			h := &hand{name: name, order: o, done: make(chan struct{}), drains: !s.busy}

@@ -8,14 +8,14 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"muster/jobs"
+	"muster/jobs/queue"
 )
 
 // Each answer of Redis is told, and nothing while it is away.
 func TestPulseTellsWhenRedisAnswers(t *testing.T) {
 	t.Parallel()
 	redis := miniredis.RunT(t)
-	q, err := jobs.OpenQueue("redis://"+redis.Addr(), "test")
+	q, err := queue.Open("redis://"+redis.Addr(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"muster/app/store"
 	"muster/app/store/db"
 	"muster/app/store/storetest"
-	"muster/jobs"
+	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
 
@@ -28,7 +28,7 @@ type crowd struct {
 	*fake.Cloud
 	store *store.Store
 	read  *db.Reading
-	r     *jobs.Reconciler
+	r     *reconcile.Reconciler
 
 	mu       sync.Mutex
 	machines []app.Machine
@@ -61,7 +61,7 @@ func (c *crowd) without() (back func()) {
 }
 
 // run looks at the account until stop is called.
-func (c *crowd) run(t testing.TB, r *jobs.Reconciler) (stop func()) {
+func (c *crowd) run(t testing.TB, r *reconcile.Reconciler) (stop func()) {
 	ctx, cancel := context.WithCancel(c.read.In(t.Context()))
 	done := make(chan struct{})
 	go func() { defer close(done); r.Run(ctx) }()
@@ -134,7 +134,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 	}
 	catalog := app.NewCatalog()
 	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.r = &jobs.Reconciler{Name: "r", Installation: installation, Store: s, Providers: manyClouds{"cloud": c}, Catalog: func() *app.Catalog { return catalog },
+	c.r = &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: s, Orphans: s, Clusters: s, Proofs: s, Providers: manyClouds{"cloud": c}, Catalog: func() *app.Catalog { return catalog },
 		Log: slog.New(slog.DiscardHandler), Every: time.Hour, Watch: 5 * time.Millisecond}
 	return c
 }
@@ -247,7 +247,7 @@ func (m *counts) Add(of *app.Metric, n float64, labels ...string) {
 func (m *counts) Took(*app.Metric, time.Duration, ...string) {}
 
 // together is a store in which no server keeps another one from an account.
-type together struct{ jobs.ReconcileStore }
+type together struct{ reconcile.AccountStore }
 
 func (together) HoldAccount(context.Context, string, string, time.Time, time.Duration) (bool, error) {
 	return true, nil
@@ -262,10 +262,10 @@ func TestTwoServersTellOfALossOnce(t *testing.T) {
 			c := newCrowd(t, 3)
 			var meter counts
 			for _, name := range []string{"one", "two"} {
-				r := &jobs.Reconciler{Name: name, Installation: c.r.Installation, Store: c.store, Providers: c.r.Providers, Catalog: c.r.Catalog, Log: c.r.Log, Every: time.Hour,
+				r := &reconcile.Reconciler{Name: name, Installation: c.r.Installation, Accounts: c.store, Orphans: c.store, Clusters: c.store, Proofs: c.store, Providers: c.r.Providers, Catalog: c.r.Catalog, Log: c.r.Log, Every: time.Hour,
 					Watch: 5 * time.Millisecond, Meter: &meter}
 				if !turns {
-					r.Store = together{c.store}
+					r.Accounts = together{c.store}
 				}
 				defer c.run(t, r)()
 			}
@@ -413,7 +413,7 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 	start := func() {
 		stop()
 		for i, p := range both {
-			p.stop = p.reconciler(func(r *jobs.Reconciler) { r.Every, r.Watch = every[i], 5*time.Millisecond })
+			p.stop = p.reconciler(func(r *reconcile.Reconciler) { r.Every, r.Watch = every[i], 5*time.Millisecond })
 		}
 	}
 	for _, p := range both {
@@ -466,7 +466,7 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 				p.stop()
 				lists := p.cloud.Count(fake.List)
 				p.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}})
-				p.stop = p.reconciler(func(r *jobs.Reconciler) { r.Every, r.Watch = time.Hour, 5*time.Millisecond })
+				p.stop = p.reconciler(func(r *reconcile.Reconciler) { r.Every, r.Watch = time.Hour, 5*time.Millisecond })
 				p.comesAbout("the list fails", func() bool { return p.cloud.Count(fake.List) > lists })
 			case act == 9:
 				if p.gone[p.machine(cluster, 0)].ID+p.gone[p.machine(cluster, 1)].ID != "" || cluster == clusters-1 {

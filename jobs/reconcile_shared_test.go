@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/jobs"
+	"muster/jobs/reconcile"
 )
 
 // sharing is a cloud in which clusters have firewalls.
@@ -64,7 +64,7 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	cloud.put(e, "ours", gone.ID)
 	cloud.put(e, "standing", stands.ID)
 	e.delete(gone.ID)
-	through := func(r *jobs.Reconciler) { r.Providers = manyClouds{"cloud": cloud} }
+	through := func(r *reconcile.Reconciler) { r.Providers = manyClouds{"cloud": cloud} }
 	stop := e.reconciler(through)
 	e.comesAbout("it is said that the firewall stays", func() bool {
 		return strings.Contains(e.receipt(gone.ID).Proof.How, "firewall muster-ours stays: it is still used")

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/jobs"
+	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestAnAccountIsAskedNothingUntilItIsUsed(t *testing.T) {
 	e := newEngine(t, nil)
 	asked := make(chan bool, 1000)
-	stop := e.reconciler(func(r *jobs.Reconciler) {
+	stop := e.reconciler(func(r *reconcile.Reconciler) {
 		r.Used = func(ctx context.Context, account string) (bool, error) {
 			used, err := e.store.AccountUsed(ctx, account)
 			select {

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
-	"muster/jobs"
+	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
 
@@ -17,13 +17,13 @@ import (
 var hasty = app.OrphanPolicy{Mode: app.OrphansDelete, Settle: 50 * time.Millisecond, Most: 5, Share: 0.25}
 
 // reconciler gives one that looks often; change alters it first.
-func (e *engine) reconciler(change func(*jobs.Reconciler)) (stop func()) {
+func (e *engine) reconciler(change func(*reconcile.Reconciler)) (stop func()) {
 	e.Helper()
 	installation, err := e.store.Installation(e.ctx)
 	if err != nil {
 		e.Fatal(err)
 	}
-	r := &jobs.Reconciler{Name: "r", Installation: installation, Store: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Given.Catalog,
+	r := &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: e.store, Orphans: e.store, Clusters: e.store, Proofs: e.store, Providers: oneCloud{e.cloud}, Catalog: e.app.Given.Catalog,
 		Log: quiet(e.T), Policy: hasty, Every: 30 * time.Millisecond}
 	if change != nil {
 		change(r)
@@ -121,7 +121,7 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 		t.Fatal("the machine does not come up")
 	}
 
-	stop := e.reconciler(func(r *jobs.Reconciler) { r.Every, r.Policy.Settle = time.Hour, time.Hour })
+	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Every, r.Policy.Settle = time.Hour, time.Hour })
 	e.comesAbout("it is seen", func() bool { return len(e.orphans(false)) == 1 })
 	e.passes(0)
 	stop()
@@ -215,7 +215,7 @@ func TestModesAndBounds(t *testing.T) {
 		t.Errorf("the account was asked %d times although that is off", n-lists)
 	}
 	mode(app.OrphansDelete)
-	stop = e.reconciler(func(r *jobs.Reconciler) { r.Every = time.Hour })
+	stop = e.reconciler(func(r *reconcile.Reconciler) { r.Every = time.Hour })
 	var accounts []app.Account
 	e.comesAbout("a pass deletes", func() bool {
 		var err error
@@ -313,7 +313,7 @@ func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.cloud.Stop(machine.ID)
-	stop := e.reconciler(func(r *jobs.Reconciler) { r.Every = time.Hour })
+	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Every = time.Hour })
 	e.passes(0)
 	if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || v.Status != app.ClusterActive {
 		t.Errorf("after one look it is %s (%v)", v.Status, err)
@@ -336,7 +336,7 @@ func TestLostMachineIsNoticedWithinAMinuteByTheList(t *testing.T) {
 		return now.Status
 	}
 	e.put("stray", map[string]string{app.TagIntent: "unheard-of"})
-	defer e.reconciler(func(r *jobs.Reconciler) { r.Every, r.Watch = time.Hour, 20*time.Millisecond })()
+	defer e.reconciler(func(r *reconcile.Reconciler) { r.Every, r.Watch = time.Hour, 20*time.Millisecond })()
 	e.passes(0)
 	e.cloud.SetListLag(time.Hour)
 	e.passes(3)
@@ -404,7 +404,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	}
 	down := fake.New("down")
 	down.Order(fake.List, fake.Outcome{Err: app.Errorf(app.ETransient, "no route to host"), Times: -1})
-	stop := e.reconciler(func(r *jobs.Reconciler) { r.Providers = manyClouds{"cloud": down} })
+	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Providers = manyClouds{"cloud": down} })
 	e.comesAbout("it is said that the account can't be listed, and when it is checked again", func() bool {
 		p := e.receipt(v.ID).Proof
 		return p.State == app.ProofFailed && p.How == "Account cloud cannot be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
@@ -452,7 +452,7 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 		c.Providers["b-shut"].Provisioner = map[string]string{"region": "eu"}
 	})
 	e.leave(2)
-	defer e.reconciler(func(r *jobs.Reconciler) {
+	defer e.reconciler(func(r *reconcile.Reconciler) {
 		r.Providers = manyClouds{"a-hangs": hangs, "c-far": fake.New("c-far"), "cloud": e.cloud}
 		r.Elsewhere = func(p app.ProviderSpec) bool { return p.Name == "c-far" }
 	})()
@@ -589,7 +589,7 @@ func TestWaitingForTheBudgetCostsNoTries(t *testing.T) {
 
 // takenOver is a store in which another server takes each account over while a pass over it goes on.
 type takenOver struct {
-	jobs.ReconcileStore
+	reconcile.AccountStore
 	asked int
 }
 
@@ -597,14 +597,14 @@ func (s *takenOver) HoldAccount(ctx context.Context, provider, holder string, no
 	if s.asked++; s.asked%2 == 0 {
 		return false, nil
 	}
-	return s.ReconcileStore.HoldAccount(ctx, provider, holder, now, hold)
+	return s.AccountStore.HoldAccount(ctx, provider, holder, now, hold)
 }
 
 func TestPassThatWasOvertakenDeletesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.leave(4)
-	stop := e.reconciler(func(r *jobs.Reconciler) { r.Store = &takenOver{ReconcileStore: e.store} })
+	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Accounts = &takenOver{AccountStore: e.store} })
 	e.passes(6)
 	accounts, err := e.store.Accounts(t.Context()) // before the stop, which may cut a pass short
 	stop()

@@ -5,13 +5,13 @@ package jobs_test
 import (
 	"testing"
 
-	"muster/jobs"
+	"muster/jobs/queue"
 )
 
 // redisForTest gives the address of a Redis of the test's own: here one inside the process.
 func redisForTest(t *testing.T) string {
 	t.Helper()
-	r, err := jobs.StartEmbeddedRedis("secret")
+	r, err := queue.StartEmbeddedRedis("secret")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,12 @@ package jobs
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"time"
 
 	"muster/app"
+	"muster/jobs/budget"
+	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
 )
 
@@ -38,7 +39,6 @@ const (
 	reasonStopped   = "worker_stopped" // the worker was shut down, not the step
 	reasonTimeLimit = "time_limit"     // the action took longer than its service allows
 	reasonUnhealthy = "unhealthy"      // a service did not become healthy in its time
-	reasonBudget    = "budget"         // our own rate budget for the account was empty: nothing was asked
 	reasonImageRoom = "image_no_room"  // a container engine's disk is full: pulling or building again would fill it again
 )
 
@@ -55,7 +55,7 @@ var policy = []rule{
 		advice: "Look at its log. Where it only needs longer, give the action a greater timeout in the catalog; then resume."},
 	{code: app.ERateLimit, verdict: again, tries: 10, first: 5 * time.Second,
 		advice: "Others may be using the same account. Resume when it is less busy."},
-	{code: app.ERateLimit, reason: reasonBudget, verdict: again, first: time.Second, free: true},
+	{code: app.ERateLimit, reason: budget.Reason, verdict: again, first: time.Second, free: true},
 	{code: app.ECapacity, verdict: elsewhere, tries: 5, first: 10 * time.Second,
 		advice: "The provider has no room for this kind of machine. Resume later, or have the template name other hardware in fallback_hardware."},
 	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
@@ -149,7 +149,7 @@ func (p rule) decide(e *app.Error, tries int, age time.Duration) app.Retry {
 		if p.free {
 			tries = 1 // it was not tried, so there is nothing to learn from how often
 		}
-		r.After = max(min(e.RetryAfter, longestAsked), backOff(p.first, tries))
+		r.After = max(min(e.RetryAfter, loop.LongestAsked), loop.BackOff(p.first, tries))
 	}
 	return r
 }
@@ -171,16 +171,4 @@ func ruleFor(e *app.Error) rule {
 		}
 	}
 	return found
-}
-
-// longestWait bounds every back-off of ours, longestAsked those that the other side asks for.
-const (
-	longestWait  = time.Minute
-	longestAsked = 15 * time.Minute
-)
-
-// backOff doubles from first with each try, with up to a quarter of jitter so that many do not come back at once.
-func backOff(first time.Duration, tries int) time.Duration {
-	d := min(first<<min(max(tries, 1)-1, 10), longestWait)
-	return d + rand.N(d/4+1)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/budget"
+	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
 )
 
@@ -57,7 +59,7 @@ func TestAReasonGoesBeforeItsCode(t *testing.T) {
 }
 
 func TestWaitsThatTriedNothingAreFree(t *testing.T) {
-	empty := &app.Error{Code: app.ERateLimit, Reason: reasonBudget, RetryAfter: 14 * time.Second}
+	empty := &app.Error{Code: app.ERateLimit, Reason: budget.Reason, RetryAfter: 14 * time.Second}
 	for _, tries := range []int{0, 1, 1000} {
 		if got := retry(empty, tries); !got.Again || !got.Free || got.After != 14*time.Second {
 			t.Errorf("after %d tries an empty budget gets %+v, want a free wait of 14 s", tries, got)
@@ -159,11 +161,11 @@ func TestEveryCodeIsListed(t *testing.T) {
 }
 
 func TestBackOffIsBounded(t *testing.T) {
-	if d := retry(&app.Error{Code: app.ERateLimit, RetryAfter: 1000 * time.Hour}, 1).After; d != longestAsked {
+	if d := retry(&app.Error{Code: app.ERateLimit, RetryAfter: 1000 * time.Hour}, 1).After; d != loop.LongestAsked {
 		t.Errorf("a cloud that asks for six weeks makes us wait %s", d)
 	}
 	for tries := 1; tries < 100; tries++ {
-		if d := backOff(time.Second, tries); d < time.Second || d > longestWait+longestWait/4+1 {
+		if d := loop.BackOff(time.Second, tries); d < time.Second || d > loop.LongestWait+loop.LongestWait/4+1 {
 			t.Errorf("try %d waits %s", tries, d)
 		}
 	}

@@ -9,8 +9,18 @@ import (
 	"muster/jobs/remote"
 )
 
+// actions carries out what single steps ask for. It knows nothing of slots, bells and claims, which are the Worker's.
+type actions struct {
+	WorkerConfig
+	hosts  hostBook
+	before preflights
+	ctx    context.Context // ends when the worker must drop what it holds
+}
+
+func (w *actions) id() app.WorkerID { return app.WorkerID{Tenant: w.Tenant, Name: w.Name} }
+
 // act carries out what a step asks for, and writes what it found out into the report.
-func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) act(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	switch as.Action {
 	case app.ActionCreate:
 		return w.create(ctx, as, out, r)
@@ -37,7 +47,7 @@ func (w *Worker) act(ctx context.Context, as *app.Assignment, out app.Output, r 
 
 // onNode runs f with a shell on the step's node, under the step's claim. The connection is kept for later steps unless it
 // broke.
-func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
+func (w *actions) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
 	sh, release, err := w.shell(ctx, w.target(as, as.SSHKey))
 	if err != nil {
 		return err
@@ -49,7 +59,7 @@ func (w *Worker) onNode(ctx context.Context, as *app.Assignment, f func(app.Shel
 
 // nodeClaim is what the node is told of the step's claim. A worker that stops, or that has lost its claim, leaves a service
 // action running: the next attempt takes it over. Whoever is cancelled or over time ends it.
-func (w *Worker) nodeClaim(as *app.Assignment) remote.Claim {
+func (w *actions) nodeClaim(as *app.Assignment) remote.Claim {
 	return remote.Claim{
 		Place: as.Cluster.ID + "." + as.Node.Name, Epoch: as.Epoch, Operation: as.Fence.Operation, Index: as.Fence.Index, Watch: w.watched(as),
 		Leave: func(ctx context.Context) bool {
@@ -64,12 +74,12 @@ func target(n app.Node, key []byte) remote.Target {
 }
 
 // target is where the node of a step is, by the guard where the server says so.
-func (w *Worker) target(as *app.Assignment, key []byte) remote.Target {
+func (w *actions) target(as *app.Assignment, key []byte) remote.Target {
 	return w.guarded(target(as.Node, key), as.Guarded)
 }
 
 // guarded puts the guard before a target whose provider is a tenant's own. Without one, none of them is reached.
-func (w *Worker) guarded(t remote.Target, guarded bool) remote.Target {
+func (w *actions) guarded(t remote.Target, guarded bool) remote.Target {
 	switch {
 	case !guarded:
 	case w.Guard != nil:

@@ -26,7 +26,7 @@ func TestCertificateOpensASandbox(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer sh.Close()
-			w := &Worker{}
+			w := &actions{}
 			as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: private}
 			out := func(_ app.Stream, line string) { t.Error(line) }
 			if err := ensureAccess(t.Context(), as, remote.Under(sh, w.nodeClaim(as)), out); err != nil {

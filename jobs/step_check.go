@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/internal/loop"
 )
 
 // The pauses between two looks at a service that is not healthy yet.
@@ -15,7 +16,7 @@ const (
 )
 
 // check waits until the step's service is healthy by its own health check, or the time that the check gives it is over.
-func (w *Worker) check(ctx context.Context, as *app.Assignment, out app.Output) error {
+func (w *actions) check(ctx context.Context, as *app.Assignment, out app.Output) error {
 	if as.Health == nil {
 		return app.Errorf(app.EInternal, "step %s has no health check", as.StepID)
 	}
@@ -48,7 +49,7 @@ func (w *Worker) check(ctx context.Context, as *app.Assignment, out app.Output) 
 				Message: fmt.Sprintf("%s on %s was not healthy within %s: %s.", as.Service, as.Node.Name, wait, wrong),
 				Hint:    "Look at the service's own log on the node. Where it only needs longer, give its health check a longer wait in the catalog."}
 		}
-		if err := pause(ctx, min(backOff(firstCheck, try), longCheck)); err != nil {
+		if err := loop.Pause(ctx, min(loop.BackOff(firstCheck, try), longCheck)); err != nil {
 			return err
 		}
 	}

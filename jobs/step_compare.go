@@ -9,7 +9,7 @@ import (
 
 // compare has the tool of a service say what it would change on the node. What the tool cannot tell is told as a change too, so that a
 // comparison fails only where the node cannot be reached or somebody stops it.
-func (w *Worker) compare(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) compare(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	return w.call(ctx, as, out, func(sh app.Shell, a app.Automator, call app.ServiceCall) error {
 		dry, ok := a.(app.DryRunner)
 		if !ok {

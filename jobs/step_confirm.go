@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
 )
 
 // confirm waits until the machine has an address, answers, and has proved who it is. A new machine that does not get so far is
 // replaced by another, so many times.
-func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) confirm(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (w *Worker) confirm(ctx context.Context, as *app.Assignment, out app.Output
 }
 
 // arrive is the wait for the machine that the node has now.
-func (w *Worker) arrive(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) arrive(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
 	m, err := awaitAddress(ctx, p, as, newProgress(out))
 	if err != nil {
 		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
@@ -48,7 +49,7 @@ func (w *Worker) arrive(ctx context.Context, p app.Provider, as *app.Assignment,
 }
 
 // found notes where the machine is, and gives it its name.
-func (w *Worker) found(ctx context.Context, p app.Provider, as *app.Assignment, m app.Machine, out app.Output, r *app.Report) error {
+func (w *actions) found(ctx context.Context, p app.Provider, as *app.Assignment, m app.Machine, out app.Output, r *app.Report) error {
 	n := as.Node
 	n.Addresses, n.SSHPort = m.Addresses, m.SSHPort
 	if m.SSHUser != "" {
@@ -153,7 +154,7 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment, tell 
 			}
 		}
 		tell.say("machine "+as.Node.MachineID, try, state)
-		if pause(ctx, lookPause(away.began)) != nil {
+		if loop.Pause(ctx, lookPause(away.began)) != nil {
 			e := app.Errorf(app.ETimeout, "Machine %s did not come up: %s.", as.Node.MachineID, state)
 			if asked { // else the machine may be well, and the provider cannot say so
 				e.Reason = reasonNoAddress
@@ -179,7 +180,7 @@ func knownAddresses(as *app.Assignment, m app.Machine) map[string]string {
 
 // awaitLogin logs in until it works. Meanwhile the provider is asked again, since the machine may go or get another address. The connection
 // is kept for the node's next steps.
-func (w *Worker) awaitLogin(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) awaitLogin(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
 	tell := newProgress(out)
 	for {
 		t := w.target(as, as.SSHKey)
@@ -224,7 +225,7 @@ type change struct {
 // lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in goes on.
 func lookWhileWaiting(ctx context.Context, p app.Provider, as *app.Assignment) (c change, ok bool) {
 	away := absence{began: time.Now(), known: true}
-	for wait := watchFirst; pause(ctx, wait) == nil; wait = min(wait*3/2, watchMost) {
+	for wait := watchFirst; loop.Pause(ctx, wait) == nil; wait = min(wait*3/2, watchMost) {
 		m, err := p.Describe(ctx, as.Node.MachineID)
 		gone := away.gone(err)
 		switch {

@@ -65,8 +65,8 @@ func (c cloudOf) Provider(context.Context, app.ProviderSpec) (app.Provider, erro
 	return c.p, nil
 }
 
-func confirmer(p app.Provider, d *doors) *Worker {
-	return &Worker{WorkerConfig: WorkerConfig{Providers: cloudOf{p}, Shells: d, Log: slog.New(slog.DiscardHandler)}}
+func confirmer(p app.Provider, d *doors) *actions {
+	return &actions{WorkerConfig: WorkerConfig{Providers: cloudOf{p}, Shells: d, Log: slog.New(slog.DiscardHandler)}}
 }
 
 func running(addresses ...string) app.Machine {

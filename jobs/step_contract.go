@@ -13,7 +13,7 @@ import (
 
 // checkNode finds out, in one session, whether the node is what every service may assume, and keeps the report. A required
 // check that fails fails the step; advised ones are said.
-func (w *Worker) checkNode(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output, r *app.Report) error {
+func (w *actions) checkNode(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output, r *app.Report) error {
 	if !remote.OnMachine(sh) {
 		return nil
 	}
@@ -70,7 +70,7 @@ type tooled interface {
 // everyNode are the programs that the remote shell needs.
 var everyNode = []string{"cat", "chmod", "grep", "head", "id", "mkdir", "mktemp", "mv", "rm", "sh", "sleep", "wc"}
 
-func (w *Worker) contract(as *app.Assignment) contract {
+func (w *actions) contract(as *app.Assignment) contract {
 	c := contract{node: as.Node, image: as.Machine.Image, flavor: as.Machine.Flavor, provider: as.Cluster.Provider, now: time.Now}
 	c.sudo = as.Node.SSHUser != "" && as.Node.SSHUser != "root"
 	c.tools = slices.Clone(everyNode)

@@ -26,7 +26,7 @@ func TestContractOnSandboxNodes(t *testing.T) {
 			}
 			defer sh.Close()
 
-			w := &Worker{}
+			w := &actions{}
 			as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"},
 				Hosts: []app.HostEntry{{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, "n1"}}, {Address: "10.99.0.7", Names: []string{"n2.c1.example.org"}}}}
 			under := remote.Under(sh, w.nodeClaim(as))
@@ -68,7 +68,7 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 	n, key := sandboxNode(t, sandbox.ModeNamespaces)
 	shells := sshShells{remote.NewPool(remote.PoolOptions{})}
 	defer shells.Close()
-	w := &Worker{WorkerConfig: WorkerConfig{Shells: shells}}
+	w := &actions{WorkerConfig: WorkerConfig{Shells: shells}}
 	as := &app.Assignment{Action: app.ActionNames, Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: key, HostsWhole: true, Automators: []string{"none"}}
 	for i := range app.NamesMost {
 		as.Hosts = append(as.Hosts, app.HostEntry{Address: fmt.Sprintf("10.99.%d.%d", i/250, i%250+1), Names: []string{fmt.Sprintf("a-cluster-with-a-name-7-n%d.example.org", i), fmt.Sprintf("n%d", i)}})

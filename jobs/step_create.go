@@ -9,12 +9,14 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/jobs/budget"
+	"muster/jobs/internal/loop"
 )
 
 // create asks the provider for the machine, unless an earlier attempt has made it. Where an earlier one may have asked, its
 // answer may have been lost, and asking twice would make two: so it is looked for by the intent's tag first, twice where
 // the provider lists late.
-func (w *Worker) create(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) create(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	r.Unasked = true
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
@@ -69,7 +71,7 @@ func makeMachine(ctx context.Context, p app.Provider, as *app.Assignment, out ap
 			return m, nil
 		}
 		e := app.AsError(err)
-		if e.Reason != reasonBudget {
+		if e.Reason != budget.Reason {
 			r.Unasked = false
 		}
 		if tried = append(tried, placeWords(zone)); ruleFor(e).verdict != elsewhere {
@@ -122,7 +124,7 @@ func earlier(ctx context.Context, p app.Provider, as *app.Assignment, out app.Ou
 	}
 	if late := app.ListsLate(p); len(made) == 0 && late > 0 {
 		out(app.StreamSystem, fmt.Sprintf("An earlier attempt may have made a machine; %s lists up to %s late, so it is looked for twice.", as.Provider.Name, late))
-		if err := pause(ctx, late); err != nil {
+		if err := loop.Pause(ctx, late); err != nil {
 			return kept, false, err
 		}
 		if made, err = listIntent(ctx, p, as); err != nil {

@@ -72,7 +72,7 @@ func walled(p app.Provider, as *app.Assignment) bool {
 // takeOver makes a machine that came from a pool the cluster's own: the cluster's key opens it, that of the pool does not any more, and it has the node's name. It
 // can be interrupted anywhere: whichever key the machine knows by then is tried, the new one is there and has been tried before the old one goes, and only when the
 // old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made anew meanwhile knows the new key only.
-func (w *Worker) takeOver(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) takeOver(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
 	shells, ok := w.Shells.(handoverShells)
 	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {
 		return w.awaitLogin(ctx, p, as, out, r)
@@ -115,7 +115,7 @@ func (w *Worker) takeOver(ctx context.Context, p app.Provider, as *app.Assignmen
 }
 
 // over runs f with a shell that was opened by a certain key.
-func (w *Worker) over(ctx context.Context, as *app.Assignment, t remote.Target, f func(app.Shell) error) error {
+func (w *actions) over(ctx context.Context, as *app.Assignment, t remote.Target, f func(app.Shell) error) error {
 	sh, release, err := w.shell(ctx, t)
 	if err != nil {
 		return err

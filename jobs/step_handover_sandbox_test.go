@@ -20,7 +20,7 @@ func TestTakeOverOfASandbox(t *testing.T) {
 	}
 	shells := sshShells{remote.NewPool(remote.PoolOptions{})}
 	defer shells.Close()
-	w := &Worker{WorkerConfig: WorkerConfig{Shells: shells}}
+	w := &actions{WorkerConfig: WorkerConfig{Shells: shells}}
 	n.Hostname = "web-7-n1.internal"
 	as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "web-7"}, SSHKey: own, FromPool: &app.FromPool{Pool: "base", Key: old}}
 	out := func(s app.Stream, line string) { t.Log(s, line) }

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/jobs/internal/loop"
 )
 
 func listIntent(ctx context.Context, p app.Provider, as *app.Assignment) ([]app.Machine, error) {
@@ -33,7 +34,7 @@ const goneLooks = 20
 
 // delete removes every machine that carries the node's intent, whether or not we ever learned its id, and proves with
 // the provider's own list that none is left: twice where the provider lists late.
-func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) delete(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return err
@@ -75,9 +76,9 @@ func (w *Worker) delete(ctx context.Context, as *app.Assignment, out app.Output,
 		switch {
 		case late > 0:
 			waited = true
-			err = pause(ctx, late)
+			err = loop.Pause(ctx, late)
 		case try > 1:
-			err = pause(ctx, min(backOff(firstLook, try), longPause))
+			err = loop.Pause(ctx, min(loop.BackOff(firstLook, try), longPause))
 		}
 		if err != nil {
 			return err
@@ -100,14 +101,5 @@ func gone(ctx context.Context, p app.Provider, id string, refused error) bool {
 func see(r *app.Report, x app.Seen) {
 	if !slices.ContainsFunc(r.Seen, func(y app.Seen) bool { return y.ID == x.ID }) {
 		r.Seen = append(r.Seen, x)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }

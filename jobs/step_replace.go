@@ -46,7 +46,7 @@ func hopeless(as *app.Assignment, err error) bool {
 // replace deletes a new machine that did not come, so that the next attempt creates another. The last one is kept for people to look at.
 // Every machine of the node carries the same intent, which was written down before the first of them was asked for: whatever is interrupted here, the next attempt, a
 // deletion, or the reconciler finds what there is.
-func (w *Worker) replace(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report, cause error) error {
+func (w *actions) replace(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report, cause error) error {
 	if !replaces(as) || ctx.Err() != nil || !hopeless(as, cause) {
 		return cause
 	}
@@ -72,7 +72,7 @@ func (w *Worker) replace(ctx context.Context, as *app.Assignment, out app.Output
 }
 
 // standIn sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts created is looked for before another is asked for.
-func (w *Worker) standIn(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) standIn(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
 	if !replaces(as) || as.Tries < 2 {
 		return nil
 	}

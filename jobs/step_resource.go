@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/archive"
 	"muster/app/resource"
+	"muster/jobs/cache"
 )
 
 // placed is a resource as it lies on a node: unpacked in a directory that is named by all that it depends on, so what is there already need not
@@ -48,7 +49,7 @@ mkdir -p "$muster_root" || exit 1
 
 // bring sees to it that a step's resources lie on its node, and gives the directory in which they are found by name. A node that has
 // them already costs one command.
-func (w *Worker) bring(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output) (dir string, err error) {
+func (w *actions) bring(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output) (dir string, err error) {
 	refs := as.Call.Resources
 	if len(refs) == 0 {
 		return "", nil
@@ -90,9 +91,9 @@ func (w *Worker) bring(ctx context.Context, as *app.Assignment, sh app.Shell, ou
 }
 
 // put brings one resource.
-func (w *Worker) put(ctx context.Context, as *app.Assignment, from app.ResourceFetcher, n *onNode, p placed, out app.Output) error {
-	f := fetch{from: from, as: as, id: w.id(), ref: p.ResourceRef, cache: w.Resources}
-	file, fetched, err := f.open(ctx)
+func (w *actions) put(ctx context.Context, as *app.Assignment, from app.ResourceFetcher, n *onNode, p placed, out app.Output) error {
+	f := cache.Fetch{From: from, As: as, ID: w.id(), Ref: p.ResourceRef, Cache: w.Resources}
+	file, fetched, err := f.Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // bootstrap prepares the node for every tool that its services use, and checks that it is what they may assume.
-func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) bootstrap(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	return w.onNode(ctx, as, func(sh app.Shell) error {
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (w *Worker) bootstrap(ctx context.Context, as *app.Assignment, out app.Outp
 }
 
 // names lets the node know all of its peers and no others, and checks that it does.
-func (w *Worker) names(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) names(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	if !as.Node.OwnRoot {
 		out(app.StreamSystem, "No names are written: "+sharesHost+".")
 		return nil
@@ -65,7 +65,7 @@ func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
 }
 
 // service carries out one service action.
-func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) service(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	return w.call(ctx, as, out, func(sh app.Shell, a app.Automator, call app.ServiceCall) error {
 		told := map[string]string{}
 		call.Tell = func(facts map[string]string) { maps.Copy(told, facts) }
@@ -81,7 +81,7 @@ func (w *Worker) service(ctx context.Context, as *app.Assignment, out app.Output
 }
 
 // call has f act on a step's node by the automator of its action, once names and resources are there.
-func (w *Worker) call(ctx context.Context, as *app.Assignment, out app.Output, f func(sh app.Shell, a app.Automator, call app.ServiceCall) error) error {
+func (w *actions) call(ctx context.Context, as *app.Assignment, out app.Output, f func(sh app.Shell, a app.Automator, call app.ServiceCall) error) error {
 	a, err := w.automator(as.Call.Automator)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (w *Worker) call(ctx context.Context, as *app.Assignment, out app.Output, f
 	})
 }
 
-func (w *Worker) automator(name string) (app.Automator, error) {
+func (w *actions) automator(name string) (app.Automator, error) {
 	if a := w.Automators[name]; a != nil {
 		return a, nil
 	}

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/jobs/internal/loop"
 )
 
 // sleeper gives the provider of a step, which has to be able to stop machines.
-func (w *Worker) sleeper(ctx context.Context, as *app.Assignment) (app.Provider, app.Sleeper, error) {
+func (w *actions) sleeper(ctx context.Context, as *app.Assignment) (app.Provider, app.Sleeper, error) {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return nil, nil, err
@@ -21,7 +22,7 @@ func (w *Worker) sleeper(ctx context.Context, as *app.Assignment) (app.Provider,
 }
 
 // sleep stops the machine of a node and waits until its provider says that it is stopped. Nothing of it goes.
-func (w *Worker) sleep(ctx context.Context, as *app.Assignment, out app.Output) error {
+func (w *actions) sleep(ctx context.Context, as *app.Assignment, out app.Output) error {
 	p, s, err := w.sleeper(ctx, as)
 	if err != nil {
 		return err
@@ -38,14 +39,14 @@ func (w *Worker) sleep(ctx context.Context, as *app.Assignment, out app.Output) 
 			out(app.StreamSystem, "Machine "+m.ID+" is stopped, and kept.")
 			return nil
 		}
-		if pause(ctx, min(backOff(firstLook, try), longPause)) != nil {
+		if loop.Pause(ctx, min(loop.BackOff(firstLook, try), longPause)) != nil {
 			return app.Errorf(app.ETimeout, "Machine %s did not stop.", as.Node.MachineID)
 		}
 	}
 }
 
 // wake starts the machine of a node again and waits until it has an address, which may be another one than before.
-func (w *Worker) wake(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) wake(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
 	p, s, err := w.sleeper(ctx, as)
 	if err != nil {
 		return err

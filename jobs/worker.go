@@ -9,15 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"muster/app"
 	"muster/app/execution"
+	"muster/jobs/cache"
+	"muster/jobs/internal/loop"
+	"muster/jobs/queue"
+	"muster/jobs/redact"
 	"muster/jobs/remote"
 )
-
-// checkEvery is how often an idle worker looks into its queue. asynq's default of a second would make half a second of
-// every wait.
-const checkEvery = 20 * time.Millisecond
 
 // Providers opens the accounts that steps name.
 type Providers interface {
@@ -29,15 +28,15 @@ type Providers interface {
 type WorkerConfig struct {
 	Name        string // unique among all workers that ever ran
 	Tenant      string
-	Slots       int    // steps at the same time
-	Queue       *Queue // nil: there are no bells, see Follow
+	Slots       int          // steps at the same time
+	Queue       *queue.Queue // nil: there are no bells, see Follow
 	Coordinator app.Coordinator
 	Providers   Providers
 	Automators  map[string]app.Automator
 	Shells      Shells // nil: over SSH
 	// Guard connects to machines of tenants' own providers, where they may be reached; nil: none of them is.
 	Guard     func(ctx context.Context, network, address string) (net.Conn, error)
-	Resources *ResourceCache // nil: none are brought to nodes
+	Resources *cache.Resources // nil: none are brought to nodes
 	Log       *slog.Logger
 	Meter     app.Meter  // nil: nobody counts
 	Tracer    app.Tracer // nil: nobody follows
@@ -46,18 +45,15 @@ type WorkerConfig struct {
 // Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from
 // step to step by itself until the server has none left. So bells are needed for idle workers only.
 type Worker struct {
-	WorkerConfig
-	server *asynq.Server
+	actions
+	bells  *queue.Listener
 	heart  *heart
 	logs   *logBook
 	desk   *desk
-	hosts  hostBook
 	slots  *slots
-	before preflights
 	work   sync.WaitGroup
-	ctx    context.Context // ends when the worker must drop what it holds
-	drop   context.CancelFunc
-	watch  context.Context // ends when no round of health checks is to go on
+	drop   context.CancelFunc // ends ctx
+	watch  context.Context    // ends when no round of health checks is to go on
 	blind  context.CancelFunc
 	gate   sync.RWMutex
 	drains bool // no new step is taken
@@ -77,12 +73,8 @@ func StartWorker(c WorkerConfig) (*Worker, error) {
 	if c.Queue == nil {
 		return w, nil
 	}
-	w.server = asynq.NewServerFromRedisClient(c.Queue.client, asynq.Config{
-		Concurrency: min(heard, c.Slots), Queues: map[string]int{c.Queue.name(c.Tenant): 1}, TaskCheckInterval: checkEvery,
-		Logger: &asynqLog{log: c.Log}, LogLevel: asynq.InfoLevel, ShutdownTimeout: stopTime,
-		BaseContext: func() context.Context { return w.ctx },
-	})
-	if err := w.server.Start(asynq.HandlerFunc(w.serve)); err != nil {
+	var err error
+	if w.bells, err = c.Queue.Listen(w.ctx, c.Tenant, min(heard, c.Slots), c.Log, w.serve); err != nil {
 		w.shut()
 		w.drop()
 		_ = w.idle(context.Background())
@@ -98,7 +90,7 @@ func newWorker(c WorkerConfig) *Worker {
 	if c.Shells == nil {
 		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{Dialed: func(err error) { c.Meter.Add(app.MetricDials, 1, app.CodeLabel(err)) }})}
 	}
-	w := &Worker{WorkerConfig: c, slots: newSlots(c.Slots)}
+	w := &Worker{actions: actions{WorkerConfig: c}, slots: newSlots(c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
 	w.watch, w.blind = context.WithCancel(w.ctx)
 	w.heart = startHeart(w.id(), c.Coordinator, c.Log)
@@ -114,11 +106,8 @@ func (w *Worker) close() {
 	_ = w.Shells.Close()
 }
 
-// shutdownTime is how long steps have to let go once they were told to.
-const shutdownTime = 8 * time.Second
-
-// stopTime is how long asynq may take to stop listening.
-const stopTime = time.Second
+// ShutdownTime is how long steps have to let go once they were told to.
+const ShutdownTime = 8 * time.Second
 
 // Drain takes no new step and waits until those under way have ended, or ctx has. Close the worker afterwards.
 func (w *Worker) Drain(ctx context.Context) error {
@@ -145,16 +134,10 @@ func (w *Worker) idle(ctx context.Context) error {
 	}
 }
 
-// stopListening ends the wait for bells. A Redis that hangs keeps nobody.
+// stopListening ends the wait for bells.
 func (w *Worker) stopListening() {
-	if w.server == nil {
-		return
-	}
-	stopped := make(chan struct{})
-	go func() { defer close(stopped); w.server.Stop() }()
-	select {
-	case <-stopped:
-	case <-time.After(stopTime):
+	if w.bells != nil {
+		w.bells.Stop()
 	}
 }
 
@@ -165,10 +148,10 @@ func (w *Worker) Close() error {
 		w.shut()
 		w.stopListening()
 		w.drop()
-		if w.server != nil {
-			w.server.Shutdown()
+		if w.bells != nil {
+			w.bells.Close()
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		ctx, cancel := context.WithTimeout(context.Background(), ShutdownTime)
 		defer cancel()
 		if w.idle(ctx) != nil {
 			w.Log.Error("steps do not stop although they were told to; the worker ends without them")
@@ -178,13 +161,11 @@ func (w *Worker) Close() error {
 	return nil
 }
 
-// serve hears one bell: once a slot is free, that slot goes to work, and asynq is done with the bell. It never gives
-// asynq an error, since asynq is not to try again.
-func (w *Worker) serve(context.Context, *asynq.Task) error {
+// serve hears one bell: once a slot is free, that slot goes to work, and the bell is done with.
+func (w *Worker) serve() {
 	if w.slots.take(w.ctx) {
 		w.goToWork()
 	}
-	return nil
 }
 
 // goToWork lets a slot that was taken work until there is nothing to do.
@@ -222,7 +203,7 @@ func (w *Worker) steps() (told bool) {
 			if w.ctx.Err() == nil {
 				w.Log.Warn("no step could be claimed", "error", err)
 			}
-			if app.CodeOf(err) != app.ETransient || try > claimTries || pause(w.ctx, backOff(100*time.Millisecond, try)) != nil {
+			if app.CodeOf(err) != app.ETransient || try > claimTries || loop.Pause(w.ctx, loop.BackOff(100*time.Millisecond, try)) != nil {
 				return false // the dispatcher rings again
 			}
 			try++
@@ -258,12 +239,12 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	ctx, ended := w.begin(ctx, as)
 	ctx, hold := w.heart.hold(ctx, as.Fence, as.Deadline)
 	defer hold.letGo()
-	hide := newRedactor(as.Secrets)
-	out := hide.over(w.logs.of(as.Fence))
+	hide := redact.New(as.Secrets)
+	out := hide.Over(w.logs.of(as.Fence))
 	began := time.Now()
 	r := app.Report{Fence: as.Fence, Action: as.Action}
 	defer func() { ended(r, time.Since(began)) }()
-	r.Err = hide.error(w.failure(ctx, as, safely(func() error {
+	r.Err = hide.Error(w.failure(ctx, as, loop.Safely(func() error {
 		if err := w.learnHosts(ctx, as); err != nil {
 			return err
 		}
@@ -271,7 +252,7 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	})))
 	if r.Changes != nil {
 		for i, text := range r.Changes.Texts {
-			r.Changes.Texts[i] = hide.hide(text, 0)
+			r.Changes.Texts[i] = hide.Hide(text, 0)
 		}
 	}
 	if r.Err != nil {
@@ -304,7 +285,7 @@ var (
 )
 
 // failure words why a step did not succeed; nil stays nil.
-func (w *Worker) failure(ctx context.Context, as *app.Assignment, err error) *app.Error {
+func (w *actions) failure(ctx context.Context, as *app.Assignment, err error) *app.Error {
 	if err == nil {
 		return nil
 	}
@@ -340,16 +321,4 @@ func outcome(r app.Report) string {
 		return fmt.Sprintf("%s (again in %s)", text, r.Retry.After.Round(time.Second/10))
 	}
 	return text
-}
-
-func (w *Worker) id() app.WorkerID { return app.WorkerID{Tenant: w.Tenant, Name: w.Name} }
-
-// safely turns a panic of a member into an error of its step.
-func safely(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
-	return f()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/jobs/internal/loop"
 )
 
 // slots are the steps that a worker may carry out at the same time. Their number may change while they are used.
@@ -95,7 +96,7 @@ const (
 // Follow asks the server whether there is work, until ctx ends, and sends free slots to work when there is. A worker without a
 // queue, or whose Redis does not answer, lives by it alone; for others it makes good for bells that were lost.
 func (w *Worker) Follow(ctx context.Context, server app.WorkWaiter) {
-	var trouble quietly
+	var trouble loop.Trouble
 	for failed := 0; ctx.Err() == nil && !w.draining(); {
 		if !w.slots.take(ctx) {
 			return
@@ -105,19 +106,28 @@ func (w *Worker) Follow(ctx context.Context, server app.WorkWaiter) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.say(w.Log, "asking for work", err)
+		trouble.Say(w.Log, "asking for work", err)
 		switch {
 		case err != nil:
 			failed++
-			_ = pause(ctx, min(backOff(100*time.Millisecond, failed), 5*time.Second))
+			_ = loop.Pause(ctx, min(loop.BackOff(100*time.Millisecond, failed), 5*time.Second))
 		case some:
 			failed = 0
 			w.wakeAnother()
-			_ = pause(ctx, askAgain)
+			_ = loop.Pause(ctx, askAgain)
 		default:
 			failed = 0
 		}
 	}
+}
+
+// Seek looks for work at once, since its bells may have been rung before, and from then on whenever the server has some;
+// server is nil where bells alone tell.
+func (w *Worker) Seek(server app.WorkWaiter) {
+	if server != nil {
+		go w.Follow(w.ctx, server)
+	}
+	w.wakeAnother()
 }
 
 func (w *Worker) draining() bool {

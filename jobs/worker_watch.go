@@ -10,7 +10,7 @@ import (
 )
 
 // begin begins to count, to follow and to name an attempt of a step. Ended is told of its end.
-func (w *Worker) begin(ctx context.Context, as *app.Assignment) (context.Context, func(r app.Report, took time.Duration)) {
+func (w *actions) begin(ctx context.Context, as *app.Assignment) (context.Context, func(r app.Report, took time.Duration)) {
 	ctx = app.At(ctx, app.Place{Cluster: as.Cluster.ID, Operation: as.Fence.Operation, Step: as.StepID, Node: as.Node.Name, Attempt: as.Fence.Attempt})
 	ctx, end := app.Begin(app.WithTrace(ctx, as.Trace), w.Tracer, "step "+string(as.Action), app.Fact{Name: app.FactKind, Value: "consumer"},
 		app.Fact{Name: "muster.tenant", Value: as.Tenant}, app.Fact{Name: "muster.cluster", Value: as.Cluster.ID},
@@ -36,7 +36,7 @@ func (w *Worker) begin(ctx context.Context, as *app.Assignment) (context.Context
 }
 
 // watched gives what follows the commands of a claim; nil where nobody wants to know. What a command reads is nobody's business here.
-func (w *Worker) watched(as *app.Assignment) func(ctx context.Context, verb string) (context.Context, func(exit int, err error)) {
+func (w *actions) watched(as *app.Assignment) func(ctx context.Context, verb string) (context.Context, func(exit int, err error)) {
 	if w.Tracer == nil {
 		return nil
 	}
@@ -52,13 +52,13 @@ func (w *Worker) watched(as *app.Assignment) func(ctx context.Context, verb stri
 }
 
 // overSSH begins the span of what is done over SSH with a machine.
-func (w *Worker) overSSH(ctx context.Context, verb string, t remote.Target) (context.Context, func(error, ...app.Fact)) {
+func (w *actions) overSSH(ctx context.Context, verb string, t remote.Target) (context.Context, func(error, ...app.Fact)) {
 	return app.Begin(ctx, w.Tracer, "ssh "+verb, app.Fact{Name: app.FactKind, Value: "client"},
 		app.Fact{Name: "server.address", Value: t.Address}, app.Fact{Name: "server.port", Value: t.Port})
 }
 
 // shell is Shells.Get, followed.
-func (w *Worker) shell(ctx context.Context, t remote.Target) (app.Shell, func(bool), error) {
+func (w *actions) shell(ctx context.Context, t remote.Target) (app.Shell, func(bool), error) {
 	in, end := w.overSSH(ctx, "connect", t)
 	sh, release, err := w.Shells.Get(in, t)
 	end(err)
@@ -66,7 +66,7 @@ func (w *Worker) shell(ctx context.Context, t remote.Target) (app.Shell, func(bo
 }
 
 // awaited is Shells.Await, followed and counted.
-func (w *Worker) awaited(ctx context.Context, t remote.Target) (string, error) {
+func (w *actions) awaited(ctx context.Context, t remote.Target) (string, error) {
 	in, end := w.overSSH(ctx, "wait", t)
 	key, err := w.Shells.Await(in, t)
 	end(err)

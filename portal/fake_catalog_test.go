@@ -18,6 +18,7 @@ import (
 	"muster/app"
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	catalogpage "muster/portal/catalog"
 )
 
@@ -304,7 +305,7 @@ func (f *withCatalog) CatalogFamilies(_ context.Context, a app.Actor) (appcatalo
 				{Name: "size", Label: "Size", Type: app.FieldChoice, Default: "small", Options: []string{"small", "large"}}, {Name: "networks", Label: "Networks", Type: app.FieldList}}},
 		},
 		Automators: []app.Descriptor{{Name: "shell", Fields: []app.Field{{Name: "script", Label: "Script", Type: app.FieldLines, Required: true}, {Name: "args", Label: "Arguments"}}}},
-		Schema:     string(catalog.Schema()),
+		Schema:     string(form.Schema()),
 	}, nil
 }
 

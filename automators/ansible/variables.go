@@ -39,22 +39,17 @@ func inventory(call app.ServiceCall) string {
 		vars["muster_hostname"] = call.Hostname
 		return vars
 	}
+	own := map[string]any{}
 	for _, p := range call.Peers {
 		if len(p.Names) == 0 {
 			continue
 		}
 		n := p.Names[len(p.Names)-1]
-		vars := map[string]any{"ansible_host": p.Address, "muster_hostname": p.Names[0]}
 		if n == call.Node {
+			own["ansible_host"] = p.Address
 			continue
 		}
-		add(n, vars, p.Services)
-	}
-	own := map[string]any{}
-	for _, p := range call.Peers {
-		if len(p.Names) > 0 && p.Names[len(p.Names)-1] == call.Node {
-			own["ansible_host"] = p.Address
-		}
+		add(n, map[string]any{"ansible_host": p.Address, "muster_hostname": p.Names[0]}, p.Services)
 	}
 	add(call.Node, self(own), call.Services)
 	b, _ := json.Marshal(map[string]any{"all": map[string]any{"hosts": hosts, "children": groups}}) // of texts and maps it never fails

@@ -22,13 +22,14 @@ import (
 	"muster/automators"
 	"muster/cmd/muster/wiring"
 	"muster/jobs"
+	"muster/jobs/queue"
 )
 
 // rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
 type rig struct {
 	app     *all.App
 	store   *store.Store
-	queue   *jobs.Queue
+	queue   *queue.Queue
 	redis   *redisServer
 	closers []func()
 }
@@ -70,7 +71,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 	}
 	r.later(func() { _ = r.store.Close() })
 	r.app = wiring.UseCases(all.Deps{Store: r.store, Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
-	if r.queue, err = jobs.OpenQueue(r.redis.url, "bench"); err != nil {
+	if r.queue, err = queue.Open(r.redis.url, "bench"); err != nil {
 		return nil, err
 	}
 	r.later(func() { _ = r.queue.Close() })
@@ -86,7 +87,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&jobs.Dispatcher{Ledger: r.store, Queue: r.queue, Expire: r.app.Expire, Log: log, Now: time.Now}).Run(loop)
+		(&queue.Dispatcher{Ledger: r.store, Queue: r.queue, Expire: r.app.Expire, Log: log, Now: time.Now}).Run(loop)
 	})
 	r.later(func() { stop(); wg.Wait() })
 	return r, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"muster/app"
-	"muster/jobs"
+	"muster/jobs/budget"
+	"muster/jobs/queue"
 	"muster/providers"
 	"muster/providers/fake"
 )
@@ -26,12 +27,12 @@ func TestProcessesShareAnAccountsRate(t *testing.T) {
 	const processes, callers, calls, rate, burst = 4, 4, 5, 50, 5
 	began := time.Now()
 	for i := range processes {
-		q, err := jobs.OpenQueue("redis://"+r.Addr(), "i")
+		q, err := queue.Open("redis://"+r.Addr(), "i")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = q.Close() })
-		b := jobs.NewBudget(q, slog.New(slog.DiscardHandler))
+		b := budget.New(q, slog.New(slog.DiscardHandler))
 		spec := app.ProviderSpec{About: app.About{Name: "c"}, Type: "fake", Rate: app.Rate{PerSecond: rate, Burst: burst},
 			Settings: map[string]any{"account": t.Name()}}
 		p, err := providers.Open(t.Context(), spec, providers.Env{Installation: "i", Budget: b})

@@ -23,7 +23,7 @@ import (
 	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
-	"muster/jobs"
+	"muster/jobs/coordinator"
 	rest "muster/portal/client"
 	"muster/providers/fake"
 )
@@ -491,8 +491,8 @@ func TestAnotherCAIsNotTrusted(t *testing.T) {
 	}
 }
 
-func remoteOf(url string, c *tls.Config) *jobs.Remote {
-	return &jobs.Remote{URL: url, Token: func() string { return "t" }, HTTP: jobs.NewHTTP(c)}
+func remoteOf(url string, c *tls.Config) *coordinator.Remote {
+	return &coordinator.Remote{URL: url, Token: func() string { return "t" }, HTTP: coordinator.NewHTTP(c)}
 }
 
 // A cancel reaches a worker on another host. That this is at once, and not with the worker's next heartbeat, the tests of jobs show by what was told

@@ -48,8 +48,7 @@ func (v invocation) wrapper() string {
 		}
 	}
 	claim, stream := v.claim != "", v.input == inputStream
-	lines, none := strings.HasPrefix(v.input, inputLines), v.input == inputNone
-	text := lines || strings.HasPrefix(v.input, inputText)
+	text := strings.HasPrefix(v.input, inputLines) || strings.HasPrefix(v.input, inputText)
 	part(claim, `r=$7
 case $3 in [ny]) eval "$6" ;; esac
 `)
@@ -80,36 +79,11 @@ MUSTER_RUN=$2; export MUSTER_RUN
 	part(v.once, `s=${r%/r.*}/s.${r##*/r.}
 clean() { for f in "$s".*; do [ ! -s "$f" ] || true >"$f"; done; }
 `)
-	switch {
-	case stream && !claim:
+	if stream && !claim {
 		b.WriteString(`exec sh -c "$5"`)
 		return b.String()
-	case stream:
-	case none:
-		b.WriteString(`exec 3<&0 </dev/null
-`)
-	case lines:
-		b.WriteString(`exec 3<&0 </dev/null
-x= n=${4#l}
-while [ "$n" -gt 0 ] && IFS= read -r l; do
-x=$x$l"
-"
-n=$((n-1))
-done <&3
-[ "$n" = 0 ] || { echo "$2 stdin" >&2; exit 125; }
-x=${x%"
-"}
-`)
-	case text:
-		b.WriteString(`exec 3<&0 </dev/null
-x=$(head -c "${4#h}" <&3)
-case $x in *"$2") x=${x%"$2"} ;; *) echo "$2 stdin" >&2; exit 125 ;; esac
-`)
-	default:
-		b.WriteString(`f=$(mktemp) && exec 3<&0 && head -c "$4" <&3 >"$f" && exec <"$f" && n=$(wc -c <"$f") && rm -f "$f" && [ "$n" -eq "$4" ] ||
-{ rm -f "$f"; echo "$2 stdin" >&2; exit 125; }
-`)
 	}
+	b.WriteString(v.readInput())
 	part(v.once, `if [ -p /proc/self/fd/1 ] && [ -p /proc/self/fd/2 ]; then
 exec 4>&2
 { command exec 7</proc/self/fd/1 8</proc/self/fd/4; } 2>/dev/null
@@ -181,6 +155,37 @@ kill -KILL "$w"
 	part(true, `exit "$c"
 `)
 	return b.String()
+}
+
+// readInput gives the part that takes the standard input as the wrapper is told to, and leaves the lifeline open.
+func (v invocation) readInput() string {
+	switch {
+	case v.input == inputStream:
+		return ""
+	case v.input == inputNone:
+		return `exec 3<&0 </dev/null
+`
+	case strings.HasPrefix(v.input, inputLines):
+		return `exec 3<&0 </dev/null
+x= n=${4#l}
+while [ "$n" -gt 0 ] && IFS= read -r l; do
+x=$x$l"
+"
+n=$((n-1))
+done <&3
+[ "$n" = 0 ] || { echo "$2 stdin" >&2; exit 125; }
+x=${x%"
+"}
+`
+	case strings.HasPrefix(v.input, inputText):
+		return `exec 3<&0 </dev/null
+x=$(head -c "${4#h}" <&3)
+case $x in *"$2") x=${x%"$2"} ;; *) echo "$2 stdin" >&2; exit 125 ;; esac
+`
+	}
+	return `f=$(mktemp) && exec 3<&0 && head -c "$4" <&3 >"$f" && exec <"$f" && n=$(wc -c <"$f") && rm -f "$f" && [ "$n" -eq "$4" ] ||
+{ rm -f "$f"; echo "$2 stdin" >&2; exit 125; }
+`
 }
 
 const (

@@ -83,17 +83,21 @@ func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 	}
 	d, err := c.createDroplet(ctx, c.request(o, volumes))
 	if err != nil {
-		err = failure("droplet:create", err)
-		if refused(err) && len(volumes) > 0 {
-			_ = c.deleteVolume(ctx, volumes[0]) // what the refusal says counts; Shared tells of what is left
-		}
-		if code := app.CodeOf(err); !refused(err) && code != app.ERateLimit && code != app.EConflict {
-			c.remember(key, 0)
-		}
-		return app.Machine{}, err
+		return app.Machine{}, notCreated(ctx, c, failure("droplet:create", err), key, volumes)
 	}
 	c.remember(key, d.ID)
 	return o.machine(d), nil
+}
+
+// notCreated clears up after a droplet that was not created, or of which nobody knows whether it was; the error is the one that it is given.
+func notCreated(ctx context.Context, c *cloud, err error, key string, volumes []string) error {
+	if refused(err) && len(volumes) > 0 {
+		_ = c.deleteVolume(ctx, volumes[0]) // what the refusal says counts; Shared tells of what is left
+	}
+	if code := app.CodeOf(err); !refused(err) && code != app.ERateLimit && code != app.EConflict {
+		c.remember(key, 0)
+	}
+	return err
 }
 
 // droplet is what the API is asked for. Its volumes are ids: godo writes them as objects, which the API's description doesn't allow.

@@ -49,6 +49,16 @@ type order struct {
 	hostKey string
 }
 
+// sshdCommand starts the container's sshd, with a host key of ours where there is one.
+func sshdCommand(sshd string, ownKey bool) []string {
+	command := []string{sshd, "-D", "-e", "-o", "PidFile=none", "-o", "PasswordAuthentication=no", "-o", "PermitRootLogin=prohibit-password",
+		"-o", "AuthorizedKeysFile=" + letsIn + " .ssh/authorized_keys"}
+	if ownKey {
+		command = append(command, "-h", hostFile)
+	}
+	return command
+}
+
 func (e *engine) order(spec app.MachineSpec) (*order, error) {
 	extra, err := read(e.raw.With(spec.Image.Extra))
 	if err != nil {
@@ -73,10 +83,7 @@ func (e *engine) order(spec app.MachineSpec) (*order, error) {
 	for k, v := range spec.Tags {
 		labels[tagPrefix+k] = v
 	}
-	command := []string{extra.sshd, "-D", "-e", "-o", "PidFile=none", "-o", "PasswordAuthentication=no", "-o", "PermitRootLogin=prohibit-password", "-o", "AuthorizedKeysFile=" + letsIn + " .ssh/authorized_keys"}
-	if o.hostKey != "" {
-		command = append(command, "-h", hostFile)
-	}
+	command := sshdCommand(extra.sshd, o.hostKey != "")
 	o.config = &container.Config{Image: image, Hostname: shortEnough(spec.Hostname), User: "0:0", Entrypoint: command[:1], Cmd: command[1:], Labels: labels, StopSignal: "SIGTERM"}
 	o.host = &container.HostConfig{
 		NetworkMode:   container.NetworkMode(e.network),

@@ -183,25 +183,29 @@ func listGroups(ctx context.Context, s *stack.Session, o groups.ListOpts) (all [
 	return all, err
 }
 
+// compareRules tells what a group lacks of the rules that are wanted, and the ids of those that it has too many.
+func compareRules(g groups.SecGroup, wanted []rule) (missing []rules.CreateOpts, surplus []string) {
+	have := map[rule]bool{}
+	for _, r := range g.Rules {
+		one := ruleOf(r, g.ID)
+		if have[one] || one.direction == rules.DirIngress && !slices.Contains(wanted, one) {
+			surplus = append(surplus, r.ID)
+			continue
+		}
+		have[one] = true
+	}
+	for _, r := range wanted {
+		if !have[r] {
+			missing = append(missing, r.options(g.ID))
+		}
+	}
+	return missing, surplus
+}
+
 // bring has a group hold just the rules that are wanted.
 func bring(ctx context.Context, s *stack.Session, g groups.SecGroup, wanted []rule) error {
 	for range 3 { // another process may do the same just now
-		have := map[rule]string{}
-		var surplus []string
-		for _, r := range g.Rules {
-			one := ruleOf(r, g.ID)
-			if _, twice := have[one]; twice || one.direction == rules.DirIngress && !slices.Contains(wanted, one) {
-				surplus = append(surplus, r.ID)
-				continue
-			}
-			have[one] = r.ID
-		}
-		var missing []rules.CreateOpts
-		for _, r := range wanted {
-			if _, ok := have[r]; !ok {
-				missing = append(missing, r.options(g.ID))
-			}
-		}
+		missing, surplus := compareRules(g, wanted)
 		if len(missing) > 0 {
 			_, err := rules.CreateBulk(ctx, s.Network, missing).Extract()
 			if gophercloud.ResponseCodeIs(err, http.StatusConflict) && strings.Contains(err.Error(), "SecurityGroupRuleExists") {

@@ -39,6 +39,26 @@ func (p *provider) Delete(ctx context.Context, id string) error {
 	return errChanged
 }
 
+// runWipe runs the script wipe. A machine on which it fails stays out of use.
+func (p *provider) runWipe(ctx context.Context, v *view) error {
+	out, exit, err := p.run(ctx, v.machine, runScript(v.line, letIn("", v.rec.Token, v.rec.Keys), p.wipe, p.wipeTime))
+	switch {
+	case err != nil:
+		return err
+	case exit == exitChanged:
+		return errChanged
+	case exit == exitFailed:
+		why := tail(out)
+		if _, err := p.change(ctx, v, v.rec.with(func(r *record) { r.Failed = why }), "", ""); err != nil {
+			p.log.Warn("a machine was not wiped, and cannot be told so", "machine", v.name, "error", err)
+		}
+		e := app.Errorf(app.ETransient, "Machine %s was given back, but the script wipe failed on it: %s.", v.name, why)
+		e.Reason, e.Hint = "wipe_failed", "It stays out of use. See to the script or to the machine, and delete it again."
+		return e
+	}
+	return nil
+}
+
 // giveBack marks, wipes and frees a machine, from wherever its record says that it is.
 func (p *provider) giveBack(ctx context.Context, v *view) error {
 	var err error
@@ -53,20 +73,8 @@ func (p *provider) giveBack(ctx context.Context, v *view) error {
 		}
 	}
 	if p.wipe != "" {
-		out, exit, err := p.run(ctx, v.machine, runScript(v.line, letIn("", v.rec.Token, v.rec.Keys), p.wipe, p.wipeTime))
-		switch {
-		case err != nil:
+		if err := p.runWipe(ctx, v); err != nil {
 			return err
-		case exit == exitChanged:
-			return errChanged
-		case exit == exitFailed:
-			why := tail(out)
-			if _, err := p.change(ctx, v, v.rec.with(func(r *record) { r.Failed = why }), "", ""); err != nil {
-				p.log.Warn("a machine was not wiped, and cannot be told so", "machine", v.name, "error", err)
-			}
-			e := app.Errorf(app.ETransient, "Machine %s was given back, but the script wipe failed on it: %s.", v.name, why)
-			e.Reason, e.Hint = "wipe_failed", "It stays out of use. See to the script or to the machine, and delete it again."
-			return e
 		}
 		if err := p.after("wiped"); err != nil {
 			return err

@@ -80,6 +80,12 @@ func read(s account.Settings) (settings, error) {
 		e.Hint = `Write a line for each, such as: db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..."`
 		return o, e
 	}
+	o.count()
+	return o, nil
+}
+
+// count fills in what is asked of the machines together.
+func (o *settings) count() {
 	for _, m := range o.machines {
 		o.byName[m.name] = m
 		o.flavors[m.flavor]++
@@ -88,5 +94,4 @@ func read(s account.Settings) (settings, error) {
 			o.zones[m.zone]++
 		}
 	}
-	return o, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/file/catalog/form"
 	"muster/app/resource"
 )
 
@@ -18,8 +19,8 @@ import (
 // several, and a request that needs what is missing is refused in its turn.
 type checker struct {
 	options Options
-	out     *reporter
-	entries map[key]*entry
+	out     *form.Reporter
+	entries map[form.Key]*form.Entry
 	unread  map[string]bool
 	stands  map[string]bool // names of services, and what they provide
 	secret  map[string]bool // settings that are secret, as TYPE.NAME
@@ -33,12 +34,12 @@ type checker struct {
 func (c *checker) check() { c.checkThese(sortedEntries(c.entries)) }
 
 // checkThese checks some of the entries; all others are taken to be good.
-func (c *checker) checkThese(list []*entry) {
+func (c *checker) checkThese(list []*form.Entry) {
 	c.stands = map[string]bool{}
 	for k, e := range c.entries {
-		if k.kind == kindService {
-			c.stands[k.name] = true
-			if s, ok := e.value.(*app.Service); ok {
+		if k.Kind == form.KindService {
+			c.stands[k.Name] = true
+			if s, ok := e.Value.(*app.Service); ok {
 				for _, p := range s.Provides {
 					c.stands[p] = true
 				}
@@ -48,7 +49,7 @@ func (c *checker) checkThese(list []*entry) {
 	c.whole(list)
 	c.scripts(list)
 	for _, e := range list {
-		switch v := e.value.(type) {
+		switch v := e.Value.(type) {
 		case *app.ProviderSpec:
 			c.provider(e, v)
 		case *app.HardwareType:
@@ -66,29 +67,29 @@ func (c *checker) checkThese(list []*entry) {
 		case *app.Service:
 			c.service(e, v)
 		case *app.Template:
-			c.template(e, v)
+			templateChecker{c}.template(e, v)
 		}
 	}
 }
 
 // rule is how grave a broken rule is in the entry's form.
-func rule(e *entry) Severity {
-	if e.lenient {
-		return SeverityWarning
+func rule(e *form.Entry) form.Severity {
+	if e.Lenient {
+		return form.SeverityWarning
 	}
-	return SeverityError
+	return form.SeverityError
 }
 
-func (c *checker) report(e *entry, s Severity, path []any, hint, format string, args ...any) {
-	n := e.at(path...)
-	place, column := app.Origin{File: e.file, Line: n.Line}, n.Column
-	if e.inherited != nil {
-		place, column = e.inherited.At(parts(e.inherited, path)...), 0
+func (c *checker) report(e *form.Entry, s form.Severity, path []any, hint, format string, args ...any) {
+	n := e.At(path...)
+	place, column := app.Origin{File: e.File, Line: n.Line}, n.Column
+	if e.Inherited != nil {
+		place, column = e.Inherited.At(parts(e.Inherited, path)...), 0
 	}
-	c.out.add(Problem{
+	c.out.Add(form.Problem{
 		Origin: place, Column: column, Severity: s,
-		Message: e.key.String() + ": " + fmt.Sprintf(format, args...), Hint: hint,
-		Field: fieldPath(path), Kind: string(e.kind), Name: e.name,
+		Message: e.Key.String() + ": " + fmt.Sprintf(format, args...), Hint: hint,
+		Field: fieldPath(path), Kind: string(e.Kind), Name: e.Name,
 	})
 }
 
@@ -98,7 +99,7 @@ func fieldPath(path []any) (words string) {
 		if i, ok := p.(int); ok {
 			words += fmt.Sprintf("[%d]", i)
 		} else {
-			words = join(words, fmt.Sprint(p))
+			words = form.Join(words, fmt.Sprint(p))
 		}
 	}
 	return words
@@ -120,7 +121,7 @@ func parts(t *app.Template, path []any) (names []string) {
 				}
 				continue
 			}
-			name = join(name, fmt.Sprint(p))
+			name = form.Join(name, fmt.Sprint(p))
 		}
 		names = append(names, name)
 	}
@@ -128,67 +129,67 @@ func parts(t *app.Template, path []any) (names []string) {
 }
 
 // reportAt reports what is wrong with one template where another one that it is made of says it.
-func (c *checker) reportAt(of, at *entry, path []any, hint, format string, args ...any) {
-	n := at.at(path...)
-	c.out.add(Problem{
-		Origin: app.Origin{File: at.file, Line: n.Line}, Column: n.Column, Severity: rule(of),
-		Message: fmt.Sprintf("%s: %s: %s", of.key, at.spell(path), fmt.Sprintf(format, args...)), Hint: hint,
-		Field: fieldPath(path), Kind: string(of.kind), Name: of.name,
+func (c *checker) reportAt(of, at *form.Entry, path []any, hint, format string, args ...any) {
+	n := at.At(path...)
+	c.out.Add(form.Problem{
+		Origin: app.Origin{File: at.File, Line: n.Line}, Column: n.Column, Severity: rule(of),
+		Message: fmt.Sprintf("%s: %s: %s", of.Key, at.Spell(path), fmt.Sprintf(format, args...)), Hint: hint,
+		Field: fieldPath(path), Kind: string(of.Kind), Name: of.Name,
 	})
 }
 
 // refer checks that an entry which is named exists.
-func (c *checker) refer(e *entry, k kind, name string, path ...any) {
-	if name == "" || c.entries[key{k, name}] != nil || c.unread[name] {
+func (c *checker) refer(e *form.Entry, k form.Kind, name string, path ...any) {
+	if name == "" || c.entries[form.Key{Kind: k, Name: name}] != nil || c.unread[name] {
 		return
 	}
-	c.report(e, rule(e), path, didYouMean(name, c.names(k)), "%s names %s, which is not in the catalog", e.spell(path), key{k, name})
+	c.report(e, rule(e), path, form.DidYouMean(name, c.names(k)), "%s names %s, which is not in the catalog", e.Spell(path), form.Key{Kind: k, Name: name})
 }
 
-func (c *checker) names(k kind) []string {
+func (c *checker) names(k form.Kind) []string {
 	var out []string
 	for have := range c.entries {
-		if have.kind == k {
-			out = append(out, have.name)
+		if have.Kind == k {
+			out = append(out, have.Name)
 		}
 	}
 	return out
 }
 
 // providers checks the providers that a hardware type or an image knows a name for.
-func (c *checker) providers(e *entry, names []string) {
-	if len(names) == 0 && !e.broken {
-		c.report(e, rule(e), []any{"providers"}, "", "%s is empty, so no machine can ever be of it", e.spell([]any{"providers"}))
+func (c *checker) providers(e *form.Entry, names []string) {
+	if len(names) == 0 && !e.Broken {
+		c.report(e, rule(e), []any{"providers"}, "", "%s is empty, so no machine can ever be of it", e.Spell([]any{"providers"}))
 	}
 	for _, n := range names {
-		c.refer(e, kindProvider, n, "providers", n)
+		c.refer(e, form.KindProvider, n, "providers", n)
 	}
 }
 
 // extra checks what else an entry says for a provider. What is not understood there is not heeded, so it is only warned of.
-func (c *checker) extra(e *entry, provider string, image bool, extra map[string]string) {
-	p, ok := c.value(kindProvider, provider).(*app.ProviderSpec)
-	if !ok || c.options.CheckExtra == nil || len(extra) == 0 || e.lenient { // Coopr keeps there what it likes
+func (c *checker) extra(e *form.Entry, provider string, image bool, extra map[string]string) {
+	p, ok := c.value(form.KindProvider, provider).(*app.ProviderSpec)
+	if !ok || c.options.CheckExtra == nil || len(extra) == 0 || e.Lenient { // Coopr keeps there what it likes
 		return
 	}
 	if err := c.options.CheckExtra(p.Type, image, extra); err != nil {
-		c.refused(e, SeverityWarning, []any{"providers", provider, "extra"}, err)
+		c.refused(e, form.SeverityWarning, []any{"providers", provider, "extra"}, err)
 	}
 }
 
-func (c *checker) provider(e *entry, p *app.ProviderSpec) {
+func (c *checker) provider(e *form.Entry, p *app.ProviderSpec) {
 	for i, z := range p.Zones {
 		if z == "" {
-			c.report(e, rule(e), []any{"zones", i}, "", "%s is empty", e.spell([]any{"zones", i}))
+			c.report(e, rule(e), []any{"zones", i}, "", "%s is empty", e.Spell([]any{"zones", i}))
 		} else if slices.Index(p.Zones, z) < i {
-			c.report(e, rule(e), []any{"zones", i}, "", "%s names %q twice", e.spell([]any{"zones"}), z)
+			c.report(e, rule(e), []any{"zones", i}, "", "%s names %q twice", e.Spell([]any{"zones"}), z)
 		}
 	}
-	if e.own {
+	if e.Own {
 		c.ownProvider(e, p)
 		return
 	}
-	before := c.out.count()
+	before := c.out.Count()
 	settings, ok := c.resolve(e, p.Settings)
 	p.Settings = settings
 	if c.options.ProviderTypes == nil || p.Type == "" {
@@ -197,7 +198,7 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 	if !c.providerType(e, p.Type) {
 		return
 	}
-	if c.options.CheckProvider == nil || !ok && c.out.count() > before || e.broken {
+	if c.options.CheckProvider == nil || !ok && c.out.Count() > before || e.Broken {
 		return
 	}
 	// What stands for a secret, or for a variable that is not there, cannot be judged here; all else can.
@@ -207,14 +208,14 @@ func (c *checker) provider(e *entry, p *app.ProviderSpec) {
 }
 
 // providerType tells whether this build has a type of provider; it reports the ones that it has not.
-func (c *checker) providerType(e *entry, typ string) bool {
+func (c *checker) providerType(e *form.Entry, typ string) bool {
 	switch {
 	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
 		return true
 	case slices.Contains(c.options.ProviderTypesLeftOut, typ):
 		c.report(e, rule(e), []any{"type"}, "use a full build: run make build, or take a release", "this small build of Muster leaves out the provider type %q", typ)
 	default:
-		c.report(e, rule(e), []any{"type"}, didYouMean(typ, c.options.ProviderTypes),
+		c.report(e, rule(e), []any{"type"}, form.DidYouMean(typ, c.options.ProviderTypes),
 			"there is no provider type %q; there are %s", typ, listed(c.options.ProviderTypes))
 	}
 	return false
@@ -232,20 +233,20 @@ func unknownHere(settings map[string]any, err error) bool {
 }
 
 // refused reports what a check function said, at the field that it named.
-func (c *checker) refused(e *entry, s Severity, path []any, err error) {
+func (c *checker) refused(e *form.Entry, s form.Severity, path []any, err error) {
 	var a *app.Error
 	if !errors.As(err, &a) {
-		c.report(e, s, path, "", "%s: %v", e.spell(path), err)
+		c.report(e, s, path, "", "%s: %v", e.Spell(path), err)
 		return
 	}
 	at := slices.Clone(path)
 	if field := strings.TrimPrefix(a.Field, fmt.Sprint(path[len(path)-1])+"."); field != "" {
 		at = append(at, field)
 	}
-	c.report(e, s, at, a.Hint, "%s: %s", e.spell(at), a.Message)
+	c.report(e, s, at, a.Hint, "%s: %s", e.Spell(at), a.Message)
 }
 
-func (c *checker) service(e *entry, s *app.Service) {
+func (c *checker) service(e *form.Entry, s *app.Service) {
 	c.resources(e, s.Needs)
 	c.needs(e, "install", s.Install)
 	c.needs(e, "runtime", s.Runtime)
@@ -262,13 +263,13 @@ func (c *checker) service(e *entry, s *app.Service) {
 
 // needs checks one phase's dependencies. A service that nothing can satisfy is only a warning: the rest of the catalog
 // works, and the solver refuses a cluster with it and says why.
-func (c *checker) needs(e *entry, phase string, d app.Dependencies) {
+func (c *checker) needs(e *form.Entry, phase string, d app.Dependencies) {
 	for i, n := range d.Requires {
-		if n == e.name {
-			c.report(e, rule(e), []any{phase, "requires", i}, "", "%s names the service itself", e.spell([]any{phase, "requires"}))
+		if n == e.Name {
+			c.report(e, rule(e), []any{phase, "requires", i}, "", "%s names the service itself", e.Spell([]any{phase, "requires"}))
 		} else if n != "" && !c.stands[n] && !c.unread[n] {
-			c.report(e, SeverityWarning, []any{phase, "requires", i}, didYouMean(n, slices.Collect(maps.Keys(c.stands))),
-				"%s names %q, which no service is or provides, so this service cannot be on any cluster", e.spell([]any{phase, "requires"}), n)
+			c.report(e, form.SeverityWarning, []any{phase, "requires", i}, form.DidYouMean(n, slices.Collect(maps.Keys(c.stands))),
+				"%s names %q, which no service is or provides, so this service cannot be on any cluster", e.Spell([]any{phase, "requires"}), n)
 		}
 	}
 	for i, n := range d.Uses {
@@ -277,16 +278,16 @@ func (c *checker) needs(e *entry, phase string, d app.Dependencies) {
 }
 
 // optional checks a name that need not exist; only a name close to one that does is worth a word.
-func (c *checker) optional(e *entry, name string, path ...any) {
+func (c *checker) optional(e *form.Entry, name string, path ...any) {
 	if name == "" || c.stands[name] || c.unread[name] {
 		return
 	}
-	if hint := didYouMean(name, slices.Collect(maps.Keys(c.stands))); hint != "" && !e.lenient {
-		c.report(e, SeverityWarning, path, hint, "%s names %q, which no service is or provides", e.spell(path), name)
+	if hint := form.DidYouMean(name, slices.Collect(maps.Keys(c.stands))); hint != "" && !e.Lenient {
+		c.report(e, form.SeverityWarning, path, hint, "%s names %q, which no service is or provides", e.Spell(path), name)
 	}
 }
 
-func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
+func (c *checker) action(e *form.Entry, a app.Action, action *app.ServiceAction) {
 	c.person(e, action.Person, "actions", string(a), "person")
 	for i, r := range action.Resources {
 		if _, err := resource.ParseResourceRef(r.String()); err != nil {
@@ -299,23 +300,23 @@ func (c *checker) action(e *entry, a app.Action, action *app.ServiceAction) {
 	}
 	if !slices.Contains(c.options.Automators, action.Automator) {
 		path := []any{"actions", string(a), "automator"}
-		c.report(e, SeverityWarning, path, didYouMean(action.Automator, c.options.Automators),
-			"%s: there is no automator %q, so this will fail; there are %s", e.spell(path), action.Automator, listed(c.options.Automators))
+		c.report(e, form.SeverityWarning, path, form.DidYouMean(action.Automator, c.options.Automators),
+			"%s: there is no automator %q, so this will fail; there are %s", e.Spell(path), action.Automator, listed(c.options.Automators))
 		return
 	}
-	if c.options.CheckResources != nil && len(action.Resources) > 0 && !e.broken {
+	if c.options.CheckResources != nil && len(action.Resources) > 0 && !e.Broken {
 		if err := c.options.CheckResources(action.Automator, action.Resources); err != nil {
 			c.refused(e, rule(e), []any{"actions", string(a), "resources"}, err)
 		}
 	}
-	if e.own && !e.trusted {
+	if e.Own && !e.Trusted {
 		for _, f := range c.fieldsOf(c.families.Automators, action.Automator).Fields {
 			if action.Fields[f.Name] != "" && !f.MaySet(false, true) {
-				c.refused(e, SeverityError, []any{"actions", string(a), "fields"}, app.OnlyInstallation(f.Name, e.key.String(), f.Name))
+				c.refused(e, form.SeverityError, []any{"actions", string(a), "fields"}, app.OnlyInstallation(f.Name, e.Key.String(), f.Name))
 			}
 		}
 	}
-	if c.options.CheckAction == nil || e.broken {
+	if c.options.CheckAction == nil || e.Broken {
 		return
 	}
 	if err := c.options.CheckAction(action.Automator, action.Fields); err != nil {

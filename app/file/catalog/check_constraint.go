@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // resources warns of a service that no machine is large enough for. The rest of the catalog works, so it is only a
 // warning; the solver refuses a cluster with it and says why.
-func (c *checker) resources(e *entry, needs app.Resources) {
+func (c *checker) resources(e *form.Entry, needs app.Resources) {
 	for _, r := range []struct {
 		key   string
 		need  float64
@@ -22,8 +23,8 @@ func (c *checker) resources(e *entry, needs app.Resources) {
 	} {
 		if most, which := c.largest(r.offer); r.need > most && which != "" {
 			path := []any{"needs", r.key}
-			c.report(e, SeverityWarning, path, "", "%s is %v, and the most that any hardware offers is %v (%s), so this service cannot be on any node",
-				e.spell(path), r.need, most, which)
+			c.report(e, form.SeverityWarning, path, "", "%s is %v, and the most that any hardware offers is %v (%s), so this service cannot be on any node",
+				e.Spell(path), r.need, most, which)
 		}
 	}
 }
@@ -32,7 +33,7 @@ func (c *checker) resources(e *entry, needs app.Resources) {
 // offers, or there is none.
 func (c *checker) largest(offer func(app.Flavor) float64) (most float64, which string) {
 	for _, e := range sortedEntries(c.entries) {
-		h, ok := e.value.(*app.HardwareType)
+		h, ok := e.Value.(*app.HardwareType)
 		if !ok {
 			continue
 		}
@@ -48,53 +49,53 @@ func (c *checker) largest(offer func(app.Flavor) float64) (most float64, which s
 	return most, which
 }
 
-func (c *checker) ratios(e *entry, ratios []app.Ratio) {
+func (c templateChecker) ratios(e *form.Entry, ratios []app.Ratio) {
 	for i, r := range ratios {
 		at := []any{"constraints", "ratios", i}
-		c.refer(e, kindService, r.Service, append(slices.Clone(at), "service")...)
-		c.refer(e, kindService, r.Of, append(slices.Clone(at), "of")...)
+		c.refer(e, form.KindService, r.Service, append(slices.Clone(at), "service")...)
+		c.refer(e, form.KindService, r.Of, append(slices.Clone(at), "of")...)
 		if r.Service != "" && r.Service == r.Of {
-			c.report(e, rule(e), at, "", "%s counts %q against itself, which says nothing", e.spell(at), r.Of)
+			c.report(e, rule(e), at, "", "%s counts %q against itself, which says nothing", e.Spell(at), r.Of)
 		}
 	}
 }
 
-func (c *checker) zones(e *entry, t *app.Template) {
+func (c templateChecker) zones(e *form.Entry, t *app.Template) {
 	z := t.Constraints.Zones
 	if z == nil {
 		return
 	}
 	for i, n := range z.Services {
-		c.refer(e, kindService, n, "constraints", "zones", "services", i)
+		c.refer(e, form.KindService, n, "constraints", "zones", "services", i)
 	}
-	if p, ok := c.value(kindProvider, t.Defaults.Provider).(*app.ProviderSpec); ok && len(p.Zones) == 0 {
+	if p, ok := c.value(form.KindProvider, t.Defaults.Provider).(*app.ProviderSpec); ok && len(p.Zones) == 0 {
 		at := []any{"constraints", "zones"}
-		c.report(e, SeverityWarning, at, "add zones: [a, b] there", "%s spreads nodes over zones, but %s, the default, names none",
-			e.spell(at), key{kindProvider, t.Defaults.Provider})
+		c.report(e, form.SeverityWarning, at, "add zones: [a, b] there", "%s spreads nodes over zones, but %s, the default, names none",
+			e.Spell(at), form.Key{Kind: form.KindProvider, Name: t.Defaults.Provider})
 	}
 }
 
-func (c *checker) hosts(e *entry, r *app.HostRule) {
+func (c templateChecker) hosts(e *form.Entry, r *app.HostRule) {
 	if r == nil {
 		return
 	}
 	for key, names := range map[string][]string{"alone": r.Alone, "separate": r.Separate} {
 		for i, n := range names {
 			at := []any{"constraints", "hosts", key, i}
-			c.refer(e, kindService, n, at...)
+			c.refer(e, form.KindService, n, at...)
 			if slices.Index(names, n) < i {
-				c.report(e, rule(e), at, "", "%s names %q twice", e.spell(at[:3]), n)
+				c.report(e, rule(e), at, "", "%s names %q twice", e.Spell(at[:3]), n)
 			}
 		}
 	}
 	for i, a := range r.Apart {
 		at := []any{"constraints", "hosts", "apart", i}
-		c.refer(e, kindService, a.Service, append(slices.Clone(at), "service")...)
+		c.refer(e, form.KindService, a.Service, append(slices.Clone(at), "service")...)
 		for j, n := range a.From {
-			c.refer(e, kindService, n, append(slices.Clone(at), "from", j)...)
+			c.refer(e, form.KindService, n, append(slices.Clone(at), "from", j)...)
 		}
-		if len(a.From) == 0 && !e.broken {
-			c.report(e, rule(e), at, "", "%s keeps %q apart from nothing: from is empty", e.spell(at), a.Service)
+		if len(a.From) == 0 && !e.Broken {
+			c.report(e, rule(e), at, "", "%s keeps %q apart from nothing: from is empty", e.Spell(at), a.Service)
 		}
 	}
 }

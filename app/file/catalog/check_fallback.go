@@ -5,31 +5,32 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // fallbackHardware checks what machines may be made of instead: it exists, each once, and is no smaller wherever a provider has both.
-func (c *checker) fallbackHardware(e *entry, t *app.Template) {
+func (c templateChecker) fallbackHardware(e *form.Entry, t *app.Template) {
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		at := []any{"fallback_hardware", name}
-		c.refer(e, kindHardware, name, at...)
+		c.refer(e, form.KindHardware, name, at...)
 		others := t.FallbackHardware[name]
 		if len(others) > app.MaxFallbacks {
-			c.report(e, rule(e), at, "", "%s names %d hardware types, and %d are the most", e.spell(at), len(others), app.MaxFallbacks)
+			c.report(e, rule(e), at, "", "%s names %d hardware types, and %d are the most", e.Spell(at), len(others), app.MaxFallbacks)
 			continue
 		}
-		asked, _ := c.value(kindHardware, name).(*app.HardwareType)
+		asked, _ := c.value(form.KindHardware, name).(*app.HardwareType)
 		for i, other := range others {
 			at := []any{"fallback_hardware", name, i}
 			switch {
 			case other == name:
-				c.report(e, rule(e), at, "take it out", "%s is what there is none of", e.spell(at))
+				c.report(e, rule(e), at, "take it out", "%s is what there is none of", e.Spell(at))
 				continue
 			case slices.Index(others, other) < i:
-				c.report(e, rule(e), at, "take it out", "%s names %q twice", e.spell(at[:2]), other)
+				c.report(e, rule(e), at, "take it out", "%s names %q twice", e.Spell(at[:2]), other)
 				continue
 			}
-			c.refer(e, kindHardware, other, at...)
-			h, _ := c.value(kindHardware, other).(*app.HardwareType)
+			c.refer(e, form.KindHardware, other, at...)
+			h, _ := c.value(form.KindHardware, other).(*app.HardwareType)
 			if asked == nil || h == nil {
 				continue
 			}
@@ -39,7 +40,7 @@ func (c *checker) fallbackHardware(e *entry, t *app.Template) {
 					continue
 				}
 				if why := f.Smaller(asked.Providers[p]); why != "" {
-					c.report(e, rule(e), at, "name one that is as large, or larger", "%s is smaller than %s at provider %s: %s", e.spell(at), name, p, why)
+					c.report(e, rule(e), at, "name one that is as large, or larger", "%s is smaller than %s at provider %s: %s", e.Spell(at), name, p, why)
 					break
 				}
 			}

@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // firewall checks what a template lets in from outside.
-func (c *checker) firewall(e *entry, t *app.Template) {
+func (c templateChecker) firewall(e *form.Entry, t *app.Template) {
 	if t.Firewall == nil {
 		return
 	}
@@ -20,6 +21,6 @@ func (c *checker) firewall(e *entry, t *app.Template) {
 				path = append(path, i)
 			}
 		}
-		c.report(e, rule(e), path, a.Hint, "%s: %s", e.spell(path), a.Message)
+		c.report(e, rule(e), path, a.Hint, "%s: %s", e.Spell(path), a.Message)
 	}
 }

@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // health checks how a service is looked at.
-func (c *checker) health(e *entry, s *app.Service) {
+func (c *checker) health(e *form.Entry, s *app.Service) {
 	for i, k := range s.Reads {
 		if k == "" {
-			c.report(e, rule(e), []any{"reads", i}, "", "%s is empty", e.spell([]any{"reads", i}))
+			c.report(e, rule(e), []any{"reads", i}, "", "%s is empty", e.Spell([]any{"reads", i}))
 		}
 	}
-	if s.Health == nil || e.broken {
+	if s.Health == nil || e.Broken {
 		return
 	}
 	var a *app.Error
@@ -25,21 +26,21 @@ func (c *checker) health(e *entry, s *app.Service) {
 				path = append(path, key)
 			}
 		}
-		c.report(e, rule(e), path, a.Hint, "%s: %s", e.spell(path), a.Message)
+		c.report(e, rule(e), path, a.Hint, "%s: %s", e.Spell(path), a.Message)
 	}
 }
 
 // healthPolicy checks how often a template's clusters are looked at.
-func (c *checker) healthPolicy(e *entry, p *app.HealthPolicy) {
+func (c *checker) healthPolicy(e *form.Entry, p *app.HealthPolicy) {
 	if p == nil {
 		return
 	}
 	if every := p.Interval; every != 0 && (every < app.MinHealthInterval || every > app.MaxHealthInterval) {
 		path := []any{"health", "interval"}
-		c.report(e, rule(e), path, "", "%s is %v; it can be from 5s to 1d", e.spell(path), every)
+		c.report(e, rule(e), path, "", "%s is %v; it can be from 5s to 1d", e.Spell(path), every)
 	}
 	if p.After > app.MaxHealthAfter {
 		path := []any{"health", "after"}
-		c.report(e, rule(e), path, "", "%s is %d; it can be at most %d", e.spell(path), p.After, app.MaxHealthAfter)
+		c.report(e, rule(e), path, "", "%s is %d; it can be at most %d", e.Spell(path), p.After, app.MaxHealthAfter)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // shellAutomator is the automator whose actions are scripts.
@@ -15,14 +16,14 @@ const shellAutomator = "shell"
 // Script is what an entry has run by a shell: the script of an action or of a lifecycle hook, or the command of a health check.
 type Script struct {
 	Text  string
-	entry *entry
+	entry *form.Entry
 	path  []any
 }
 
 // scriptsOf gives the scripts of entries.
-func scriptsOf(list []*entry) (all []Script) {
+func scriptsOf(list []*form.Entry) (all []Script) {
 	for _, e := range list {
-		if e.broken {
+		if e.Broken {
 			continue
 		}
 		add := func(text string, path ...any) {
@@ -30,7 +31,7 @@ func scriptsOf(list []*entry) (all []Script) {
 				all = append(all, Script{Text: text, entry: e, path: path})
 			}
 		}
-		switch v := e.value.(type) {
+		switch v := e.Value.(type) {
 		case *app.Service:
 			for _, a := range app.ServiceActions {
 				if action := v.Actions[a]; action != nil && action.Automator == shellAutomator {
@@ -50,38 +51,38 @@ func scriptsOf(list []*entry) (all []Script) {
 }
 
 // scripts checks that shells can read what they are given.
-func (c *checker) scripts(list []*entry) {
+func (c *checker) scripts(list []*form.Entry) {
 	if c.options.CheckScript == nil {
 		return
 	}
 	for _, s := range scriptsOf(list) {
 		if fault := c.options.CheckScript(s.Text); fault != nil {
-			c.out.add(s.Problem(*fault, rule(s.entry)))
+			c.out.Add(s.Problem(*fault, rule(s.entry)))
 		}
 	}
 }
 
 // Problem says what is wrong with a script where it is written in its file, as far as it stands there line by line. Severity is that of what is no
 // warning.
-func (s Script) Problem(f app.ScriptFault, severity Severity) Problem {
+func (s Script) Problem(f app.ScriptFault, severity form.Severity) form.Problem {
 	if f.Warning {
-		severity = SeverityWarning
+		severity = form.SeverityWarning
 	}
 	place, column := s.place(f.Line, f.Column)
-	return Problem{
-		Origin: place, Column: column, Severity: severity, Hint: f.Hint, Field: fieldPath(s.path), Kind: string(s.entry.kind), Name: s.entry.name,
-		Message: fmt.Sprintf("%s: %s: line %d, column %d of the script: %s", s.entry.key, s.entry.spell(s.path), f.Line, f.Column, f.Message),
+	return form.Problem{
+		Origin: place, Column: column, Severity: severity, Hint: f.Hint, Field: fieldPath(s.path), Kind: string(s.entry.Kind), Name: s.entry.Name,
+		Message: fmt.Sprintf("%s: %s: line %d, column %d of the script: %s", s.entry.Key, s.entry.Spell(s.path), f.Line, f.Column, f.Message),
 	}
 }
 
 // place finds a place of the script in the file.
 func (s Script) place(line, column int) (app.Origin, int) {
-	at := s.entry.at(s.path...)
-	origin := app.Origin{File: s.entry.file, Line: at.Line}
+	at := s.entry.At(s.path...)
+	origin := app.Origin{File: s.entry.File, Line: at.Line}
 	if at.Kind != yaml.ScalarNode || at.Style&yaml.LiteralStyle == 0 || at.Line == 0 {
 		return origin, at.Column
 	}
-	lines := bytes.Split(s.entry.text, []byte("\n"))
+	lines := bytes.Split(s.entry.Text, []byte("\n"))
 	if at.Line >= len(lines) {
 		return origin, at.Column
 	}

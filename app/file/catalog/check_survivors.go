@@ -4,20 +4,21 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // survivors checks with how many nodes a template's operations are gone on.
-func (c *checker) survivors(e *entry, t *app.Template) {
+func (c templateChecker) survivors(e *form.Entry, t *app.Template) {
 	if t.Survivors == nil {
 		return
 	}
 	s, path, most := t.Survivors.AtLeast, []any{"survivors", "at_least"}, t.Constraints.Size.Max
 	if err := s.Check(); err != nil {
 		a := app.AsError(err)
-		c.report(e, rule(e), path, a.Hint, "%s: %s", e.spell(path), a.Message)
+		c.report(e, rule(e), path, a.Hint, "%s: %s", e.Spell(path), a.Message)
 		return
 	}
 	if most > 0 && !strings.HasSuffix(string(s), "%") && s.Of(most) > most {
-		c.report(e, rule(e), path, "", "%s is %s, and clusters have at most %d nodes, so none is ever gone on with", e.spell(path), string(s), most)
+		c.report(e, rule(e), path, "", "%s is %s, and clusters have at most %d nodes, so none is ever gone on with", e.Spell(path), string(s), most)
 	}
 }

@@ -5,10 +5,14 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
+// templateChecker checks templates, with what the checker knows of everything else.
+type templateChecker struct{ *checker }
+
 // template checks what a template says itself, and then the whole that it makes with what it extends and includes.
-func (c *checker) template(e *entry, t *app.Template) {
+func (c templateChecker) template(e *form.Entry, t *app.Template) {
 	c.healthPolicy(e, t.Health)
 	c.person(e, t.Batches, "batches")
 	c.survivors(e, t)
@@ -18,13 +22,13 @@ func (c *checker) template(e *entry, t *app.Template) {
 	c.life(e, t)
 	c.defaults(e, t)
 	for _, list := range []struct {
-		kind  kind
+		kind  form.Kind
 		key   string
 		names []string
 	}{
-		{kindService, "services", t.Compatibility.Services},
-		{kindHardware, "hardware", t.Compatibility.Hardware},
-		{kindImage, "images", t.Compatibility.Images},
+		{form.KindService, "services", t.Compatibility.Services},
+		{form.KindHardware, "hardware", t.Compatibility.Hardware},
+		{form.KindImage, "images", t.Compatibility.Images},
 	} {
 		for i, n := range list.names {
 			c.refer(e, list.kind, n, "compatibility", list.key, i)
@@ -37,14 +41,14 @@ func (c *checker) template(e *entry, t *app.Template) {
 	c.zones(e, t)
 	c.hosts(e, t.Constraints.Hosts)
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Hardware)) {
-		c.refer(e, kindHardware, n, "constraints", "hardware", n)
+		c.refer(e, form.KindHardware, n, "constraints", "hardware", n)
 	}
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
 		c.constraint(e, n, t.Constraints.Services[n])
 	}
 	c.parameters(e, t)
 	// A part need not be good for itself, and of what cannot be made whole the reason has been told.
-	if whole := e.whole; whole != nil && !t.Partial {
+	if whole := e.Whole; whole != nil && !t.Partial {
 		c.wholeTemplate(e, whole)
 	} else {
 		c.limits(e, t)
@@ -55,12 +59,12 @@ func (c *checker) template(e *entry, t *app.Template) {
 }
 
 // wholeTemplate checks what the parts of a template must be together.
-func (c *checker) wholeTemplate(e *entry, t *app.Template) {
-	if t != e.value {
+func (c templateChecker) wholeTemplate(e *form.Entry, t *app.Template) {
+	if t != e.Value {
 		// Places are those of the parts, wherever they are written.
 		inherited := *e
-		inherited.inherited = t
-		if !slices.ContainsFunc(e.layers, func(l layer) bool { return len(app.CheckParameters(l.template.Parameters)) > 0 }) {
+		inherited.Inherited = t
+		if !slices.ContainsFunc(e.Layers, func(l form.Layer) bool { return len(app.CheckParameters(l.Template.Parameters)) > 0 }) {
 			c.parameters(&inherited, t)
 		}
 		e = &inherited
@@ -70,117 +74,118 @@ func (c *checker) wholeTemplate(e *entry, t *app.Template) {
 }
 
 // limits checks what is said in numbers.
-func (c *checker) limits(e *entry, t *app.Template) {
+func (c templateChecker) limits(e *form.Entry, t *app.Template) {
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
 		at := []any{"constraints", "services", n}
 		if sc, size := t.Constraints.Services[n], t.Constraints.Size; sc.Min > size.Max {
-			c.report(e, SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.spell(at), sc.Min, size.Max)
+			c.report(e, form.SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.Spell(at), sc.Min, size.Max)
 		}
 	}
 	if s, at := t.Constraints.Size, []any{"constraints", "size", "one_of"}; len(s.OneOf) > 0 {
 		switch n := len(s.OneOf); {
-		case s.OneOf[0] < 1 && !e.broken, // what can't be read isn't a number that is too small
+		case s.OneOf[0] < 1 && !e.Broken, // what can't be read isn't a number that is too small
 			s.OneOf[n-1] > app.MaxNodes:
-			c.report(e, SeverityError, at, "", "%s: a size is between 1 and %d", e.spell(at), app.MaxNodes)
+			c.report(e, form.SeverityError, at, "", "%s: a size is between 1 and %d", e.Spell(at), app.MaxNodes)
 		case n > app.MaxSizes:
-			c.report(e, SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.spell(at), n, app.MaxSizes)
+			c.report(e, form.SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.Spell(at), n, app.MaxSizes)
 		case s.Min != s.OneOf[0] || s.Max != s.OneOf[n-1]:
-			c.report(e, SeverityError, at, "leave out min and max", "%s: the sizes are %s, which contradicts min or max", e.spell(at), s.Words())
+			c.report(e, form.SeverityError, at, "leave out min and max", "%s: the sizes are %s, which contradicts min or max", e.Spell(at), s.Words())
 		}
 	} else if s.Min > s.Max {
-		c.report(e, SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.spell([]any{"constraints", "size"}), s.Min, s.Max)
+		c.report(e, form.SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.Spell([]any{"constraints", "size"}), s.Min, s.Max)
 	}
 	if l := t.Lease; l.Max > 0 && l.Initial > l.Max {
-		c.report(e, SeverityError, []any{"lease", "initial"}, "", "%s is longer than max", e.spell([]any{"lease", "initial"}))
-	} else if l.Max > 0 && l.Initial == 0 && !e.broken {
-		c.report(e, rule(e), []any{"lease"}, "set initial", "%s: initial is for ever, but max sets a limit", e.spell([]any{"lease"}))
+		c.report(e, form.SeverityError, []any{"lease", "initial"}, "", "%s is longer than max", e.Spell([]any{"lease", "initial"}))
+	} else if l.Max > 0 && l.Initial == 0 && !e.Broken {
+		c.report(e, rule(e), []any{"lease"}, "set initial", "%s: initial is for ever, but max sets a limit", e.Spell([]any{"lease"}))
 	}
 }
 
 // defaults checks what is named there.
-func (c *checker) defaults(e *entry, t *app.Template) {
+func (c templateChecker) defaults(e *form.Entry, t *app.Template) {
 	d := t.Defaults
 	for i, n := range d.Services {
-		c.refer(e, kindService, n, "defaults", "services", i)
+		c.refer(e, form.KindService, n, "defaults", "services", i)
 		if n != "" && slices.Index(d.Services, n) < i {
-			c.report(e, rule(e), []any{"defaults", "services", i}, "", "%s names %q twice", e.spell([]any{"defaults", "services"}), n)
+			c.report(e, rule(e), []any{"defaults", "services", i}, "", "%s names %q twice", e.Spell([]any{"defaults", "services"}), n)
 		}
 	}
-	c.refer(e, kindProvider, d.Provider, "defaults", "provider")
-	c.refer(e, kindHardware, d.Hardware, "defaults", "hardware")
-	c.refer(e, kindImage, d.Image, "defaults", "image")
+	c.refer(e, form.KindProvider, d.Provider, "defaults", "provider")
+	c.refer(e, form.KindHardware, d.Hardware, "defaults", "hardware")
+	c.refer(e, form.KindImage, d.Image, "defaults", "image")
 }
 
 // wholeDefaults checks what a request gets that says nothing.
-func (c *checker) wholeDefaults(e *entry, t *app.Template) {
+func (c templateChecker) wholeDefaults(e *form.Entry, t *app.Template) {
 	d := t.Defaults
-	if len(d.Services) == 0 && !e.broken {
-		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.spell([]any{"defaults", "services"}))
+	if len(d.Services) == 0 && !e.Broken {
+		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.Spell([]any{"defaults", "services"}))
 	}
 	for i, n := range d.Services {
-		c.allowed(e, kindService, n, t.Compatibility.Services, "services", "defaults", "services", i)
+		c.allowed(e, form.KindService, n, t.Compatibility.Services, "services", "defaults", "services", i)
 	}
 	if d.Hardware != "" {
-		c.allowed(e, kindHardware, d.Hardware, t.Compatibility.Hardware, "hardware", "defaults", "hardware")
-		if h, ok := c.value(kindHardware, d.Hardware).(*app.HardwareType); ok && d.Provider != "" {
+		c.allowed(e, form.KindHardware, d.Hardware, t.Compatibility.Hardware, "hardware", "defaults", "hardware")
+		if h, ok := c.value(form.KindHardware, d.Hardware).(*app.HardwareType); ok && d.Provider != "" {
 			if _, has := h.Providers[d.Provider]; !has {
-				c.unmapped(e, kindHardware, d.Hardware, d.Provider)
+				c.unmapped(e, form.KindHardware, d.Hardware, d.Provider)
 			}
 		}
 	}
 	if d.Image != "" {
-		c.allowed(e, kindImage, d.Image, t.Compatibility.Images, "images", "defaults", "image")
-		if i, ok := c.value(kindImage, d.Image).(*app.ImageType); ok && d.Provider != "" {
+		c.allowed(e, form.KindImage, d.Image, t.Compatibility.Images, "images", "defaults", "image")
+		if i, ok := c.value(form.KindImage, d.Image).(*app.ImageType); ok && d.Provider != "" {
 			if _, has := i.Providers[d.Provider]; !has {
-				c.unmapped(e, kindImage, d.Image, d.Provider)
+				c.unmapped(e, form.KindImage, d.Image, d.Provider)
 			}
 		}
 	}
 }
 
-func (c *checker) value(k kind, name string) any {
-	if e := c.entries[key{k, name}]; e != nil {
-		return e.value
+func (c *checker) value(k form.Kind, name string) any {
+	if e := c.entries[form.Key{Kind: k, Name: name}]; e != nil {
+		return e.Value
 	}
 	return nil
 }
 
 // allowed checks that a default is among what the template itself allows.
-func (c *checker) allowed(e *entry, k kind, name string, list []string, listKey string, path ...any) {
-	if len(list) > 0 && !slices.Contains(list, name) && c.entries[key{k, name}] != nil {
-		c.report(e, rule(e), path, "add it there", "%s is %s, which %s does not list", e.spell(path), key{k, name}, e.spell([]any{"compatibility", listKey}))
+func (c templateChecker) allowed(e *form.Entry, k form.Kind, name string, list []string, listKey string, path ...any) {
+	if len(list) > 0 && !slices.Contains(list, name) && c.entries[form.Key{Kind: k, Name: name}] != nil {
+		c.report(e, rule(e), path, "add it there", "%s is %s, which %s does not list", e.Spell(path), form.Key{Kind: k, Name: name},
+			e.Spell([]any{"compatibility", listKey}))
 	}
 }
 
 // unmapped reports defaults that cannot be had together.
-func (c *checker) unmapped(e *entry, k kind, name, provider string) {
-	c.report(e, rule(e), []any{"defaults", string(k)}, "", "%s knows no name for provider %q, the default", key{k, name}, provider)
+func (c templateChecker) unmapped(e *form.Entry, k form.Kind, name, provider string) {
+	c.report(e, rule(e), []any{"defaults", string(k)}, "", "%s knows no name for provider %q, the default", form.Key{Kind: k, Name: name}, provider)
 }
 
-func (c *checker) groups(e *entry, which string, groups [][]string) {
+func (c templateChecker) groups(e *form.Entry, which string, groups [][]string) {
 	for i, g := range groups {
 		for j, n := range g {
-			c.refer(e, kindService, n, "constraints", which, i, j)
+			c.refer(e, form.KindService, n, "constraints", which, i, j)
 			if which == "cant_coexist_pairs" && slices.Index(g, n) < j {
-				c.report(e, rule(e), []any{"constraints", which, i, j}, "", "%s names %q twice", e.spell([]any{"constraints", which, i}), n)
+				c.report(e, rule(e), []any{"constraints", which, i, j}, "", "%s names %q twice", e.Spell([]any{"constraints", which, i}), n)
 			}
 		}
-		if len(g) < 2 && !e.broken {
-			c.report(e, rule(e), []any{"constraints", which, i}, "", "%s needs at least two services", e.spell([]any{"constraints", which, i}))
+		if len(g) < 2 && !e.Broken {
+			c.report(e, rule(e), []any{"constraints", which, i}, "", "%s needs at least two services", e.Spell([]any{"constraints", which, i}))
 		}
 	}
 }
 
-func (c *checker) constraint(e *entry, service string, sc app.ServiceConstraint) {
+func (c templateChecker) constraint(e *form.Entry, service string, sc app.ServiceConstraint) {
 	at := []any{"constraints", "services", service}
-	c.refer(e, kindService, service, at...)
+	c.refer(e, form.KindService, service, at...)
 	for i, n := range sc.Hardware {
-		c.refer(e, kindHardware, n, append(slices.Clone(at), "hardware", i)...)
+		c.refer(e, form.KindHardware, n, append(slices.Clone(at), "hardware", i)...)
 	}
 	for i, n := range sc.Images {
-		c.refer(e, kindImage, n, append(slices.Clone(at), "images", i)...)
+		c.refer(e, form.KindImage, n, append(slices.Clone(at), "images", i)...)
 	}
 	if sc.Min > sc.Max {
-		c.report(e, SeverityError, at, "", "%s: min %d is greater than max %d", e.spell(at), sc.Min, sc.Max)
+		c.report(e, form.SeverityError, at, "", "%s: min %d is greater than max %d", e.Spell(at), sc.Min, sc.Max)
 	}
 }

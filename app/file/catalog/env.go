@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 var (
@@ -16,7 +17,7 @@ var (
 
 // resolve replaces ${env:NAME} in a provider's settings, at any depth. Ok is false when some are left, because they
 // could not be or were not to be looked up.
-func (c *checker) resolve(e *entry, settings map[string]any) (out map[string]any, ok bool) {
+func (c *checker) resolve(e *form.Entry, settings map[string]any) (out map[string]any, ok bool) {
 	ok = true
 	var walk func(x any, path []any) any
 	walk = func(x any, path []any) any {
@@ -50,23 +51,24 @@ var (
 
 // checkSecretReferences tells whether a text holds no ${secret:NAME}: those stand for what a tenant has set, and are put in only
 // when a step is handed out.
-func (c *checker) checkSecretReferences(e *entry, s string, path []any) bool {
+func (c *checker) checkSecretReferences(e *form.Entry, s string, path []any) bool {
 	for _, m := range secretReference.FindAllStringSubmatch(s, -1) {
 		if !secretName.MatchString(m[1]) {
-			c.report(e, SeverityError, path, "write ${secret:NAME}, with capital letters, digits and underscores", "%s: %q is not the name of a secret", e.spell(path), m[1])
+			c.report(e, form.SeverityError, path, "write ${secret:NAME}, with capital letters, digits and underscores", "%s: %q is not the name of a secret",
+				e.Spell(path), m[1])
 		}
 	}
 	return !strings.Contains(s, "${secret:")
 }
 
 // expand replaces the references in one text. A value that was looked up is not looked into again.
-func (c *checker) expand(e *entry, s string, path []any) (string, bool) {
+func (c *checker) expand(e *form.Entry, s string, path []any) (string, bool) {
 	ok := c.checkSecretReferences(e, s, path)
 	out := envReference.ReplaceAllStringFunc(s, func(ref string) string {
 		name := envReference.FindStringSubmatch(ref)[1]
 		if !envName.MatchString(name) {
 			ok = false
-			c.report(e, SeverityError, path, "write ${env:NAME}", "%s: %q is not the name of an environment variable", e.spell(path), name)
+			c.report(e, form.SeverityError, path, "write ${env:NAME}", "%s: %q is not the name of an environment variable", e.Spell(path), name)
 			return ref
 		}
 		if c.options.Env == nil {
@@ -76,7 +78,7 @@ func (c *checker) expand(e *entry, s string, path []any) (string, bool) {
 		v, found := c.options.Env(name)
 		if !found {
 			ok = false
-			c.report(e, SeverityError, path, "set it where Muster runs", "%s: the environment variable %s is not set", e.spell(path), name)
+			c.report(e, form.SeverityError, path, "set it where Muster runs", "%s: the environment variable %s is not set", e.Spell(path), name)
 			return ref
 		}
 		return v
@@ -85,7 +87,7 @@ func (c *checker) expand(e *entry, s string, path []any) (string, bool) {
 		return out, true
 	}
 	if strings.Count(s, "${env:") > len(envReference.FindAllString(s, -1)) {
-		c.report(e, SeverityError, path, "write ${env:NAME}", "%s: ${env: is not closed with }", e.spell(path))
+		c.report(e, form.SeverityError, path, "write ${env:NAME}", "%s: ${env: is not closed with }", e.Spell(path))
 		return s, false
 	}
 	return out, ok

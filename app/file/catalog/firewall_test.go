@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 func TestFirewallsAreRead(t *testing.T) {
@@ -31,8 +32,8 @@ func TestFirewallsAreRead(t *testing.T) {
 		if got == nil {
 			continue
 		}
-		if again := firewallDocOf(got); !reflect.DeepEqual(again.firewall().Rules, got.Rules) {
-			t.Errorf("%s: written and read again it is %+v", text, again.firewall())
+		if again := form.FirewallDocOf(got); !reflect.DeepEqual(again.Firewall().Rules, got.Rules) {
+			t.Errorf("%s: written and read again it is %+v", text, again.Firewall())
 		}
 	}
 }

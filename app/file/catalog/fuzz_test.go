@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"muster/app/file/catalog/form"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,7 +30,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("{\"name\": \"\\ud83d\", \"providermap\": {\"p\": {\"flavor\": 1e999}}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tree := fstest.MapFS{"a.yaml": {Data: data}}
-		for folder := range cooprFolders {
+		for folder := range form.CooprFolders {
 			tree[folder+"/a.json"] = &fstest.MapFile{Data: data}
 		}
 		source := Source{Name: "c", FS: tree}

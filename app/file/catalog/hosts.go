@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // maxHosts is how many hosts a file may list.
@@ -45,17 +46,17 @@ type hostedDoc struct {
 // ReadHosts reads a list of hosts, as YAML or JSON. File is its name, for messages. The error is Problems, with all that
 // is wrong.
 func ReadHosts(file string, data []byte) (*app.HostPool, error) {
-	out := &reporter{}
+	out := &form.Reporter{}
 	if len(data) > maxFileSize {
-		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: fmt.Sprintf("the file is larger than %d bytes", maxFileSize)})
-		return nil, out.sorted()
+		out.Add(form.Problem{Origin: app.Origin{File: file}, Severity: form.SeverityError, Message: fmt.Sprintf("the file is larger than %d bytes", maxFileSize)})
+		return nil, out.Sorted()
 	}
 	doc, node := readHosts(out, file, data)
-	if out.errors == 0 {
+	if out.Errors == 0 {
 		checkHosts(out, file, node, doc)
 	}
-	if out.errors > 0 {
-		return nil, out.sorted()
+	if out.Errors > 0 {
+		return nil, out.Sorted()
 	}
 	pool := &app.HostPool{Provider: doc.Provider, Hosts: []app.Host{}}
 	for _, h := range doc.Hosts {
@@ -68,38 +69,38 @@ func ReadHosts(file string, data []byte) (*app.HostPool, error) {
 	return pool, nil
 }
 
-func readHosts(out *reporter, file string, data []byte) (doc hostsDoc, node *yaml.Node) {
+func readHosts(out *form.Reporter, file string, data []byte) (doc hostsDoc, node *yaml.Node) {
 	var n yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	err := dec.Decode(&n)
 	if errors.Is(err, io.EOF) || err == nil && len(n.Content) == 0 {
-		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: "the file is empty",
+		out.Add(form.Problem{Origin: app.Origin{File: file}, Severity: form.SeverityError, Message: "the file is empty",
 			Hint: "it lists hosts: [{name: r1, hardware: small, nodes: 4}]"})
 		return doc, nil
 	}
 	if err != nil {
-		reportSyntax(out, file, yamlError(err))
+		form.ReportSyntax(out, file, form.YAMLError(err))
 		return doc, nil
 	}
 	nodes := 0
-	d := &decoder{out: out, file: file, nodes: &nodes}
-	d.value(n.Content[0], valueOf(&doc), "")
+	d := &form.Decoder{Out: out, File: file, Nodes: &nodes}
+	d.Value(n.Content[0], form.ValueOf(&doc), "")
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		out.add(Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: "the file holds more than one document"})
+		out.Add(form.Problem{Origin: app.Origin{File: file}, Severity: form.SeverityError, Message: "the file holds more than one document"})
 	}
 	if len(doc.Hosts) > maxHosts {
-		d.report(n.Content[0], "hosts", SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
+		d.Report(n.Content[0], "hosts", form.SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
 	}
 	return doc, n.Content[0]
 }
 
 // checkHosts looks for names that come twice, or are empty.
-func checkHosts(out *reporter, file string, node *yaml.Node, doc hostsDoc) {
-	e := &entry{file: file, node: node}
+func checkHosts(out *form.Reporter, file string, node *yaml.Node, doc hostsDoc) {
+	e := &form.Entry{File: file, Node: node}
 	say := func(path []any, format string, args ...any) {
-		n := e.at(path...)
-		out.add(Problem{Origin: app.Origin{File: file, Line: n.Line}, Column: n.Column, Severity: SeverityError,
-			Message: e.spell(path) + fmt.Sprintf(format, args...)})
+		n := e.At(path...)
+		out.Add(form.Problem{Origin: app.Origin{File: file, Line: n.Line}, Column: n.Column, Severity: form.SeverityError,
+			Message: e.Spell(path) + fmt.Sprintf(format, args...)})
 	}
 	first := map[string]int{}
 	for i, h := range doc.Hosts {

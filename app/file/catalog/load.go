@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // Limits on what is read. A catalog of a large installation stays far below them; they are there for a wrong directory.
@@ -48,7 +49,7 @@ type Options struct {
 	// HostAccess lets admins of tenants have providers of their own whose machines are on Muster's hosts.
 	HostAccess bool
 	// Warn receives, from Load, the problems that do not keep the catalog from being used. Nil drops them.
-	Warn func(Problem)
+	Warn func(form.Problem)
 }
 
 // Source is a tree of catalog files. Name stands before file names in problems.
@@ -80,9 +81,9 @@ func LoadFS(o Options, sources ...Source) (*app.Catalog, error) {
 	return c, err
 }
 
-func load(o Options, sources []Source) (*app.Catalog, map[key]*entry, error) {
+func load(o Options, sources []Source) (*app.Catalog, map[form.Key]*form.Entry, error) {
 	r, entries := lintEntries(o, sources)
-	if r.Problems.Count(SeverityError) > 0 {
+	if r.Problems.Count(form.SeverityError) > 0 {
 		return nil, nil, r.Problems
 	}
 	if o.Warn != nil {
@@ -97,17 +98,17 @@ func load(o Options, sources []Source) (*app.Catalog, map[key]*entry, error) {
 // wrong, so that tools can go on with the part that stands.
 type Report struct {
 	Catalog  *app.Catalog
-	Problems Problems // errors and warnings, by file and line
-	Counts   Counts   // entries that are named, after replacement, readable or not
-	Scripts  []Script // of entries that could be read, in their order
+	Problems form.Problems // errors and warnings, by file and line
+	Counts   Counts        // entries that are named, after replacement, readable or not
+	Scripts  []Script      // of entries that could be read, in their order
 
-	entries map[key]*entry
+	entries map[form.Key]*form.Entry
 }
 
 // Of narrows a report to what is in some of its files.
 func (r Report) Of(files ...string) Report {
 	in := func(file string) bool { return slices.Contains(files, filepath.Clean(file)) }
-	r.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p Problem) bool { return !in(p.Origin.File) })
+	r.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p form.Problem) bool { return !in(p.Origin.File) })
 	r.Counts = countsOf(r.entries, in)
 	return r
 }
@@ -122,14 +123,14 @@ type Counts struct {
 }
 
 // OK tells whether Load would give the catalog.
-func (r Report) OK() bool { return r.Problems.Count(SeverityError) == 0 }
+func (r Report) OK() bool { return r.Problems.Count(form.SeverityError) == 0 }
 
 // Add adds a problem that another tool has found.
-func (r *Report) Add(p Problem) {
-	out := &reporter{list: slices.Clone(r.Problems)}
-	if len(out.list) < maxProblems {
-		out.add(p)
-		r.Problems = out.sorted()
+func (r *Report) Add(p form.Problem) {
+	out := &form.Reporter{List: slices.Clone(r.Problems)}
+	if len(out.List) < form.MaxProblems {
+		out.Add(p)
+		r.Problems = out.Sorted()
 	}
 }
 
@@ -149,12 +150,12 @@ func LintFS(o Options, sources ...Source) Report {
 }
 
 // lintEntries also gives the entries.
-func lintEntries(o Options, sources []Source) (Report, map[key]*entry) {
-	out := &reporter{}
-	all := map[key]*entry{}
+func lintEntries(o Options, sources []Source) (Report, map[form.Key]*form.Entry) {
+	out := &form.Reporter{}
+	all := map[form.Key]*form.Entry{}
 	unread := map[string]bool{}
 	for _, s := range sources {
-		r := &sourceReader{out: out, source: s, entries: map[key]*entry{}, unread: unread}
+		r := &sourceReader{out: out, source: s, entries: map[form.Key]*form.Entry{}, unread: unread}
 		r.read()
 		for k, e := range r.entries {
 			all[k] = e
@@ -162,10 +163,11 @@ func lintEntries(o Options, sources []Source) (Report, map[key]*entry) {
 	}
 	c := &checker{options: o, out: out, entries: all, unread: unread}
 	c.check()
-	return Report{Catalog: catalogOf(all), Problems: out.sorted(), Counts: countsOf(all, func(string) bool { return true }), Scripts: scriptsOf(sortedEntries(all)), entries: all}, all
+	return Report{Catalog: catalogOf(all), Problems: out.Sorted(), Counts: countsOf(all, func(string) bool { return true }),
+		Scripts: scriptsOf(sortedEntries(all)), entries: all}, all
 }
 
-func catalogOf(entries map[key]*entry) *app.Catalog {
+func catalogOf(entries map[form.Key]*form.Entry) *app.Catalog {
 	c := app.NewCatalog()
 	for _, e := range entries {
 		enlist(c, e)
@@ -174,46 +176,46 @@ func catalogOf(entries map[key]*entry) *app.Catalog {
 }
 
 // enlist adds an entry to a catalog, unless it is broken.
-func enlist(c *app.Catalog, e *entry) {
-	if e.broken {
+func enlist(c *app.Catalog, e *form.Entry) {
+	if e.Broken {
 		return
 	}
-	switch v := e.value.(type) {
+	switch v := e.Value.(type) {
 	case *app.ProviderSpec:
-		c.Providers[e.name] = v
+		c.Providers[e.Name] = v
 	case *app.HardwareType:
-		c.Hardware[e.name] = v
+		c.Hardware[e.Name] = v
 	case *app.ImageType:
-		c.Images[e.name] = v
+		c.Images[e.Name] = v
 	case *app.Service:
-		c.Services[e.name] = v
+		c.Services[e.Name] = v
 	case *app.Template:
-		c.Written[e.name] = v
-		if e.whole != nil && !v.Partial {
-			c.Templates[e.name] = e.whole
+		c.Written[e.Name] = v
+		if e.Whole != nil && !v.Partial {
+			c.Templates[e.Name] = e.Whole
 		}
 	}
 }
 
 // countsOf counts the entries whose files are wanted.
-func countsOf(entries map[key]*entry, wanted func(file string) bool) Counts {
-	by := map[kind]int{}
+func countsOf(entries map[form.Key]*form.Entry, wanted func(file string) bool) Counts {
+	by := map[form.Kind]int{}
 	for k, e := range entries {
-		if wanted(e.file) {
-			by[k.kind]++
+		if wanted(e.File) {
+			by[k.Kind]++
 		}
 	}
 	return Counts{
-		Providers: by[kindProvider], Hardware: by[kindHardware], Images: by[kindImage],
-		Services: by[kindService], Templates: by[kindTemplate],
+		Providers: by[form.KindProvider], Hardware: by[form.KindHardware], Images: by[form.KindImage],
+		Services: by[form.KindService], Templates: by[form.KindTemplate],
 	}
 }
 
 // sourceReader reads one source.
 type sourceReader struct {
-	out     *reporter
+	out     *form.Reporter
 	source  Source
-	entries map[key]*entry
+	entries map[form.Key]*form.Entry
 	unread  map[string]bool
 	files   int
 	loose   []string // JSON files outside of Coopr's folders
@@ -228,7 +230,7 @@ func (r *sourceReader) read() {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			r.problem(name, SeverityError, "cannot be read: "+reason(err), "")
+			r.problem(name, form.SeverityError, "cannot be read: "+reason(err), "")
 			return nil
 		case name != "." && strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
@@ -242,15 +244,15 @@ func (r *sourceReader) read() {
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		r.problem("", SeverityError, fmt.Sprintf("has more than %d catalog files", maxFiles), "is this the right directory?")
+		r.problem("", form.SeverityError, fmt.Sprintf("has more than %d catalog files", maxFiles), "is this the right directory?")
 	case err != nil:
-		r.problem("", SeverityError, "cannot be read: "+reason(err), "")
-	case len(r.entries) == 0 && r.out.errors == 0:
+		r.problem("", form.SeverityError, "cannot be read: "+reason(err), "")
+	case len(r.entries) == 0 && r.out.Errors == 0:
 		hint := ""
 		if len(r.loose) > 0 {
 			hint = "Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates"
 		}
-		r.problem("", SeverityWarning, "there is no catalog entry here", hint)
+		r.problem("", form.SeverityWarning, "there is no catalog entry here", hint)
 	}
 }
 
@@ -258,28 +260,28 @@ func (r *sourceReader) read() {
 func (r *sourceReader) file(name string, self string) error {
 	folder, base := path.Split(name)
 	folder = strings.TrimSuffix(folder, "/")
-	var parse func(data []byte) parsed
+	var parse func(data []byte) form.Parsed
 	shown := r.shown(name)
 	switch ext := strings.ToLower(path.Ext(base)); ext {
 	case ".yaml", ".yml":
-		parse = func(data []byte) parsed { return parseNative(r.out, shown, data) }
+		parse = func(data []byte) form.Parsed { return form.ParseNative(r.out, shown, data) }
 	case ".json":
 		in := folder
 		if folder == "" {
 			in = self
 		}
-		k := cooprFolders[in]
+		k := form.CooprFolders[in]
 		if k == "" {
 			if folder == "" {
 				r.loose = append(r.loose, name)
 			}
 			return nil
 		}
-		parse = func(data []byte) parsed {
-			p := parseCoopr(r.out, shown, k, data)
-			for _, e := range p.entries {
-				if t, ok := e.value.(*app.Template); ok {
-					t.Partial = in == partialFolder
+		parse = func(data []byte) form.Parsed {
+			p := form.ParseCoopr(r.out, shown, k, data)
+			for _, e := range p.Entries {
+				if t, ok := e.Value.(*app.Template); ok {
+					t.Partial = in == form.PartialFolder
 				}
 			}
 			return p
@@ -292,30 +294,30 @@ func (r *sourceReader) file(name string, self string) error {
 	}
 	data, err := r.bytes(name)
 	if err != nil {
-		r.problem(name, SeverityError, "cannot be read: "+reason(err), "")
+		r.problem(name, form.SeverityError, "cannot be read: "+reason(err), "")
 		return nil
 	}
 	p := parse(data)
-	for _, e := range p.entries {
+	for _, e := range p.Entries {
 		r.keep(e)
 	}
-	for n := range p.unread {
+	for n := range p.Unread {
 		r.unread[n] = true
 	}
 	return nil
 }
 
 // keep takes an entry, unless this source has one of the same name already.
-func (r *sourceReader) keep(e *entry) {
-	if first := r.entries[e.key]; first != nil {
-		at := e.at("name")
-		r.out.add(Problem{
-			Origin: app.Origin{File: e.file, Line: at.Line}, Column: at.Column, Severity: SeverityError,
-			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.key, app.Origin{File: first.file, Line: first.at("name").Line}),
+func (r *sourceReader) keep(e *form.Entry) {
+	if first := r.entries[e.Key]; first != nil {
+		at := e.At("name")
+		r.out.Add(form.Problem{
+			Origin: app.Origin{File: e.File, Line: at.Line}, Column: at.Column, Severity: form.SeverityError,
+			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.Key, app.Origin{File: first.File, Line: first.At("name").Line}),
 		})
 		return
 	}
-	r.entries[e.key] = e
+	r.entries[e.Key] = e
 }
 
 // bytes reads a regular file (also behind a symbolic link) up to the limit; a pipe would block for ever.
@@ -347,8 +349,8 @@ func (r *sourceReader) shown(name string) string {
 	return filepath.Join(r.source.Name, filepath.FromSlash(name))
 }
 
-func (r *sourceReader) problem(name string, s Severity, message, hint string) {
-	r.out.add(Problem{Origin: app.Origin{File: r.shown(name)}, Severity: s, Message: message, Hint: hint})
+func (r *sourceReader) problem(name string, s form.Severity, message, hint string) {
+	r.out.Add(form.Problem{Origin: app.Origin{File: r.shown(name)}, Severity: s, Message: message, Hint: hint})
 }
 
 // reason gives the bare cause, since the file is named already.
@@ -361,13 +363,13 @@ func reason(err error) string {
 }
 
 // sortedEntries gives entries in the order of kinds, then names, so that the same catalog gives the same words.
-func sortedEntries(entries map[key]*entry) []*entry {
-	list := make([]*entry, 0, len(entries))
+func sortedEntries(entries map[form.Key]*form.Entry) []*form.Entry {
+	list := make([]*form.Entry, 0, len(entries))
 	for _, e := range entries {
 		list = append(list, e)
 	}
-	slices.SortFunc(list, func(a, b *entry) int {
-		return strings.Compare(a.key.String(), b.key.String())
+	slices.SortFunc(list, func(a, b *form.Entry) int {
+		return strings.Compare(a.Key.String(), b.Key.String())
 	})
 	return list
 }

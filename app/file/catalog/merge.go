@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // merging is a template while it is put together from its layers. The rules are Coopr's: the last that says a single value wins,
@@ -14,21 +15,21 @@ import (
 // Unlike there, nothing that a partial template says is lost.
 type merging struct {
 	c      *checker
-	of     *entry
+	of     *form.Entry
 	out    *app.Template
-	from   layer
-	locked map[string]layer // by immutable path: who locked it
+	from   form.Layer
+	locked map[string]form.Layer // by immutable path: who locked it
 }
 
 // merge makes one template of layers, of which the last is the template itself.
-func (c *checker) merge(of *entry, layers []layer) *app.Template {
-	own := layers[len(layers)-1].template
+func (c *checker) merge(of *form.Entry, layers []form.Layer) *app.Template {
+	own := layers[len(layers)-1].Template
 	about := own.About
 	about.Taken, about.From = map[string]app.Origin{}, map[string]string{}
-	m := &merging{c: c, of: of, locked: map[string]layer{}, out: &app.Template{
+	m := &merging{c: c, of: of, locked: map[string]form.Layer{}, out: &app.Template{
 		About: about, Extends: own.Extends, Includes: own.Includes, Partial: own.Partial, State: own.State, Version: own.Version, ReplacedBy: own.ReplacedBy,
 		Defaults:    app.TemplateDefaults{Services: []string{}, Config: map[string]any{}},
-		Constraints: app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: sizeDoc{}.sizes()},
+		Constraints: app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: form.SizeDoc{}.Sizes()},
 		Links:       []app.Link{},
 	}}
 	for _, l := range layers {
@@ -38,7 +39,7 @@ func (c *checker) merge(of *entry, layers []layer) *app.Template {
 		m.constraints()
 		m.rest()
 		// What a template locks, it may say itself.
-		for _, path := range l.template.Immutable {
+		for _, path := range l.Template.Immutable {
 			if _, ok := m.locked[path]; !ok {
 				m.locked[path] = l
 				m.took("immutable."+path, "immutable")
@@ -52,7 +53,7 @@ func (c *checker) merge(of *entry, layers []layer) *app.Template {
 // took notes where a part comes from. At are the names of the place in the layer it comes from, the nearest first; a line that is
 // not noted there is looked for in the file.
 func (m *merging) took(part string, at ...string) {
-	t := m.from.template
+	t := m.from.Template
 	m.out.From[part] = t.Name
 	for _, place := range append([]string{part}, at...) {
 		if line := t.Lines[place]; line > 0 {
@@ -64,22 +65,23 @@ func (m *merging) took(part string, at ...string) {
 	for _, key := range strings.Split(at[len(at)-1], ".") {
 		path = append(path, key)
 	}
-	m.out.Taken[part] = app.Origin{File: t.Origin.File, Line: m.from.entry.at(path...).Line}
+	m.out.Taken[part] = app.Origin{File: t.Origin.File, Line: m.from.Entry.At(path...).Line}
 }
 
 // free tells whether the layer may say a part, and reports where not.
 func (m *merging) free(part string, path ...any) bool {
 	for _, locked := range slices.Sorted(maps.Keys(m.locked)) {
 		by := m.locked[locked]
-		if by.entry == m.from.entry || part != locked && !strings.HasPrefix(part, locked+".") && !strings.HasPrefix(locked, part+".") {
+		if by.Entry == m.from.Entry || part != locked && !strings.HasPrefix(part, locked+".") && !strings.HasPrefix(locked, part+".") {
 			continue
 		}
 		if strings.HasPrefix(locked, part+".") && !m.changesUnder(part, locked) {
 			continue
 		}
-		at := by.template.Origin
-		at.Line = by.entry.at("immutable").Line
-		m.c.reportAt(m.of, m.from.entry, path, "take it out", "%s is immutable since %s says so (%s)%s", locked, key{kindTemplate, by.template.Name}, at, notOffered(m.of))
+		at := by.Template.Origin
+		at.Line = by.Entry.At("immutable").Line
+		m.c.reportAt(m.of, m.from.Entry, path, "take it out", "%s is immutable since %s says so (%s)%s", locked,
+			form.Key{Kind: form.KindTemplate, Name: by.Template.Name}, at, notOffered(m.of))
 		return false
 	}
 	return true
@@ -87,7 +89,7 @@ func (m *merging) free(part string, path ...any) bool {
 
 // changesUnder tells whether a key of the configuration that is taken as a whole would change what is locked somewhere in it.
 func (m *merging) changesUnder(part, locked string) bool {
-	o := app.Override{Config: m.from.template.Defaults.Config}
+	o := app.Override{Config: m.from.Template.Defaults.Config}
 	standing := app.Template{Immutable: []string{locked}, Defaults: m.out.Defaults}
 	name := strings.TrimPrefix(part, "config.")
 	if standing.CheckImmutable(o) != nil {
@@ -95,12 +97,12 @@ func (m *merging) changesUnder(part, locked string) bool {
 	}
 	// What is not said again would be gone.
 	without := app.Override{Config: m.out.Defaults.Config}
-	standing.Defaults = app.TemplateDefaults{Config: map[string]any{name: m.from.template.Defaults.Config[name]}}
+	standing.Defaults = app.TemplateDefaults{Config: map[string]any{name: m.from.Template.Defaults.Config[name]}}
 	return standing.CheckImmutable(without) != nil
 }
 
 func (m *merging) defaults() {
-	from, to := &m.from.template.Defaults, &m.out.Defaults
+	from, to := &m.from.Template.Defaults, &m.out.Defaults
 	for i, s := range from.Services {
 		if !slices.Contains(to.Services, s) && m.free("services", "defaults", "services", i) {
 			to.Services = append(to.Services, s)
@@ -133,16 +135,16 @@ func (m *merging) defaults() {
 
 // tookConfig notes where a key of the configuration comes from. Keys may hold dots, so it is not looked for by its path.
 func (m *merging) tookConfig(name string) {
-	line := m.from.entry.at("defaults", "config", name).Line
-	if _, _, found := m.from.entry.find([]any{"defaults", "config", name}); !found {
-		line = m.from.entry.at("defaults", "services").Line // it came with a service
+	line := m.from.Entry.At("defaults", "config", name).Line
+	if _, _, found := m.from.Entry.Find([]any{"defaults", "config", name}); !found {
+		line = m.from.Entry.At("defaults", "services").Line // it came with a service
 	}
-	m.out.From["defaults.config."+name] = m.from.template.Name
-	m.out.Taken["defaults.config."+name] = app.Origin{File: m.from.template.Origin.File, Line: line}
+	m.out.From["defaults.config."+name] = m.from.Template.Name
+	m.out.Taken["defaults.config."+name] = app.Origin{File: m.from.Template.Origin.File, Line: line}
 }
 
 func (m *merging) compatibility() {
-	from, to := m.from.template.Compatibility, &m.out.Compatibility
+	from, to := m.from.Template.Compatibility, &m.out.Compatibility
 	m.union(&to.Services, from.Services, "compatibility.services")
 	m.union(&to.Hardware, from.Hardware, "compatibility.hardware")
 	m.union(&to.Images, from.Images, "compatibility.images")
@@ -161,7 +163,7 @@ func (m *merging) union(to *[]string, from []string, path string) {
 }
 
 func (m *merging) constraints() {
-	from, to := &m.from.template.Constraints, &m.out.Constraints
+	from, to := &m.from.Template.Constraints, &m.out.Constraints
 	m.groups(&to.MustCoexist, from.MustCoexist, "must_coexist")
 	m.groups(&to.CantCoexist, from.CantCoexist, "cant_coexist")
 	m.groups(&to.CantCoexistPairs, from.CantCoexistPairs, "cant_coexist_pairs")
@@ -177,7 +179,7 @@ func (m *merging) constraints() {
 		m.took(at, "constraints.services")
 		for _, key := range []string{"min", "max", "hardware", "images"} {
 			delete(m.out.Taken, at+"."+key)
-			if m.from.template.Lines[at+"."+key] > 0 {
+			if m.from.Template.Lines[at+"."+key] > 0 {
 				m.took(at+"."+key, at)
 			}
 		}
@@ -203,7 +205,7 @@ func (m *merging) constraints() {
 	}
 	if from.Hosts != nil {
 		to.Hosts = from.Hosts
-		for part := range m.from.template.Lines {
+		for part := range m.from.Template.Lines {
 			if strings.HasPrefix(part, "constraints.hosts.") {
 				m.took(part, "constraints.hosts")
 			}
@@ -233,14 +235,14 @@ func (m *merging) groups(to *[][]string, from [][]string, which string) {
 
 // says tells whether the layer itself says something there.
 func (m *merging) says(path ...any) bool {
-	_, _, found := m.from.entry.find(path)
+	_, _, found := m.from.Entry.Find(path)
 	return found
 }
 
 func (m *merging) rest() {
-	t := m.from.template
+	t := m.from.Template
 	// Coopr writes leases out that say nothing.
-	if m.says("lease") && (!m.from.entry.coopr || t.Lease != app.Lease{}) && m.free("lease", "lease") {
+	if m.says("lease") && (!m.from.Entry.Coopr || t.Lease != app.Lease{}) && m.free("lease", "lease") {
 		m.out.Lease = t.Lease
 		m.took("lease", "lease")
 	}
@@ -257,7 +259,7 @@ func (m *merging) rest() {
 			m.out.Parameters = append(m.out.Parameters, p)
 		}
 		m.out.From["parameters."+p.Name] = t.Name
-		m.out.Taken["parameters."+p.Name] = app.Origin{File: t.Origin.File, Line: m.from.entry.at("parameters", i).Line}
+		m.out.Taken["parameters."+p.Name] = app.Origin{File: t.Origin.File, Line: m.from.Entry.At("parameters", i).Line}
 	}
 	if t.Batches != nil {
 		m.out.Batches = t.Batches

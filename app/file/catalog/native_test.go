@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 func env(values map[string]string) func(string) (string, bool) {
@@ -24,7 +25,7 @@ func env(values map[string]string) func(string) (string, bool) {
 func TestNativeFormIsReadWhole(t *testing.T) {
 	c, err := Load(Options{
 		Env:  env(map[string]string{"CLOUD_TOKEN": "sesame"}),
-		Warn: func(p Problem) { t.Errorf("unexpected: %s", p) },
+		Warn: func(p form.Problem) { t.Errorf("unexpected: %s", p) },
 	}, "testdata/good")
 	if err != nil {
 		t.Fatal(err)
@@ -133,13 +134,13 @@ func TestSizesOneByOne(t *testing.T) {
 
 // A new action in app needs a key here.
 func TestEveryServiceActionHasAKey(t *testing.T) {
-	by := actionsDoc{}.byName()
+	by := form.ActionsDoc{}.ByName()
 	if len(by) != len(app.ServiceActions) {
 		t.Errorf("%d keys for %d actions", len(by), len(app.ServiceActions))
 	}
 	var keys []string
-	for _, f := range fieldsOf(reflect.TypeFor[actionsDoc]()) {
-		keys = append(keys, f.key)
+	for _, f := range form.FieldsOf(reflect.TypeFor[form.ActionsDoc]()) {
+		keys = append(keys, f.Key)
 	}
 	for _, a := range app.ServiceActions {
 		if _, ok := by[a]; !ok || !slices.Contains(keys, string(a)) {
@@ -153,12 +154,12 @@ func TestDurations(t *testing.T) {
 		"0": 0, "30s": 30 * time.Second, "10m": 10 * time.Minute, "8h": 8 * time.Hour, "30d": 720 * time.Hour,
 		"1d12h": 36 * time.Hour, "1h30m5s": 5405 * time.Second, "0s": 0,
 	} {
-		if got, err := parseDuration(s); err != nil || got != want {
+		if got, err := form.ParseDuration(s); err != nil || got != want {
 			t.Errorf("%q = %v, %v; want %v", s, got, err, want)
 		}
 	}
 	for _, s := range []string{"", "8", "h", "8 h", "-1h", "1.5h", "5m1h", "8H", "99999999999999999999d", "40000d", "36500d1s"} {
-		if got, err := parseDuration(s); err == nil {
+		if got, err := form.ParseDuration(s); err == nil {
 			t.Errorf("%q = %v, should be refused", s, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/file/catalog/form"
 )
 
 // onlySecret is a setting that is a reference and nothing else.
@@ -16,18 +17,18 @@ var onlySecret = regexp.MustCompile(`^\$\{secret:` + app.SecretName + `\}$`)
 
 // ownProvider checks a provider that a tenant's admin wrote. Its settings may hold nothing of the server's environment, which belongs to
 // the whole installation, and secrets only by their names.
-func (c *checker) ownProvider(e *entry, p *app.ProviderSpec) {
-	if p.Type == "" || e.broken {
+func (c *checker) ownProvider(e *form.Entry, p *app.ProviderSpec) {
+	if p.Type == "" || e.Broken {
 		return
 	}
 	c.providerType(e, p.Type)
-	if c.onHost[p.Type] && !e.trusted && !c.options.HostAccess {
-		c.report(e, SeverityError, []any{"type"}, "ask whoever looks after the installation to save it",
+	if c.onHost[p.Type] && !e.Trusted && !c.options.HostAccess {
+		c.report(e, form.SeverityError, []any{"type"}, "ask whoever looks after the installation to save it",
 			"machines of a %s are made on Muster's own hosts, which a tenant's admin may not decide on", p.Type)
 	}
-	before := c.out.count()
+	before := c.out.Count()
 	referred := c.ownSettings(e, p)
-	if c.options.CheckProvider == nil || c.out.count() > before || !slices.Contains(c.options.ProviderTypes, p.Type) {
+	if c.options.CheckProvider == nil || c.out.Count() > before || !slices.Contains(c.options.ProviderTypes, p.Type) {
 		return
 	}
 	if err := c.options.CheckProvider(*p); err != nil {
@@ -35,7 +36,7 @@ func (c *checker) ownProvider(e *entry, p *app.ProviderSpec) {
 		a := app.AsError(err)
 		switch {
 		case a.Code == app.EForbidden:
-			c.refused(e, SeverityError, []any{"settings"}, err)
+			c.refused(e, form.SeverityError, []any{"settings"}, err)
 		case !referred[strings.TrimPrefix(a.Field, "settings.")]:
 			c.refused(e, rule(e), []any{"settings"}, err)
 		}
@@ -43,7 +44,7 @@ func (c *checker) ownProvider(e *entry, p *app.ProviderSpec) {
 }
 
 // ownSettings gives the settings that refer to secrets.
-func (c *checker) ownSettings(e *entry, p *app.ProviderSpec) map[string]bool {
+func (c *checker) ownSettings(e *form.Entry, p *app.ProviderSpec) map[string]bool {
 	referred := map[string]bool{}
 	var walk func(x any, path []any)
 	walk = func(x any, path []any) {
@@ -58,8 +59,8 @@ func (c *checker) ownSettings(e *entry, p *app.ProviderSpec) map[string]bool {
 			}
 		case string:
 			if strings.Contains(x, "${env:") {
-				c.report(e, SeverityError, path, "keep the value as a secret of the tenant, and write ${secret:NAME}",
-					"%s: own providers cannot read the server's environment", e.spell(path))
+				c.report(e, form.SeverityError, path, "keep the value as a secret of the tenant, and write ${secret:NAME}",
+					"%s: own providers cannot read the server's environment", e.Spell(path))
 				return
 			}
 			if !c.checkSecretReferences(e, x, path) {
@@ -71,8 +72,9 @@ func (c *checker) ownSettings(e *entry, p *app.ProviderSpec) map[string]bool {
 		path, value := []any{"settings", name}, p.Settings[name]
 		walk(value, path)
 		if s, ok := value.(string); c.secret[p.Type+"."+name] && value != nil && value != "" && !(ok && (onlySecret.MatchString(s) || strings.Contains(s, "${env:"))) {
-			c.report(e, SeverityError, path, "keep it with `muster secret set "+catalog.ProviderSecretName(e.name, name)+"`, and write ${secret:"+catalog.ProviderSecretName(e.name, name)+"}",
-				"%s is secret, so it cannot stand here itself", e.spell(path))
+			c.report(e, form.SeverityError, path,
+				"keep it with `muster secret set "+catalog.ProviderSecretName(e.Name, name)+"`, and write ${secret:"+catalog.ProviderSecretName(e.Name, name)+"}",
+				"%s is secret, so it cannot stand here itself", e.Spell(path))
 		}
 	}
 	return referred
@@ -80,17 +82,18 @@ func (c *checker) ownSettings(e *entry, p *app.ProviderSpec) map[string]bool {
 
 // providerDoc writes a provider. Of the installation's, settings stand as they were written, without those that are secret, refer to the
 // environment, or are not known at all.
-func (r *Reader) providerDoc(p *app.ProviderSpec) *providerDoc {
-	d := &providerDoc{aboutDoc: aboutDocOf(kindProvider, p.About), Type: p.Type, Zones: p.Zones, Rate: rate(p.Rate), Provisioner: p.Provisioner, Settings: p.Settings}
+func (r *Reader) providerDoc(p *app.ProviderSpec) *form.ProviderDoc {
+	d := &form.ProviderDoc{AboutDoc: form.AboutDocOf(form.KindProvider, p.About), Type: p.Type, Zones: p.Zones, Rate: form.Rate(p.Rate),
+		Provisioner: p.Provisioner, Settings: p.Settings}
 	if p.Tenant != "" {
 		return d
 	}
 	d.Settings = map[string]any{}
 	var settings map[string]any
 	if e := r.writtenAs(p); e != nil { // else they hold what the environment did, and nobody knows where
-		if k, n := descend(e.node, settingsPath(e)); k != nil {
+		if k, n := form.Descend(e.Node, settingsPath(e)); k != nil {
 			nodes := 0
-			settings, _ = (&decoder{out: &reporter{}, nodes: &nodes, lenient: true, private: true}).plain(follow(n), "").(map[string]any)
+			settings, _ = (&form.Decoder{Out: &form.Reporter{}, Nodes: &nodes, Lenient: true, Private: true}).Plain(form.Follow(n), "").(map[string]any)
 		}
 	}
 	for name, v := range settings {
@@ -101,19 +104,19 @@ func (r *Reader) providerDoc(p *app.ProviderSpec) *providerDoc {
 	return d
 }
 
-func settingsPath(e *entry) []string {
-	if e.coopr {
+func settingsPath(e *form.Entry) []string {
+	if e.Coopr {
 		return []string{"provisioner"}
 	}
 	return []string{"settings"}
 }
 
 // writtenAs gives how a provider of the installation was written; nil where this reader did not read it.
-func (r *Reader) writtenAs(p *app.ProviderSpec) *entry {
+func (r *Reader) writtenAs(p *app.ProviderSpec) *form.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, b := range r.bases {
-		if e := b.written[p]; e != nil && e.node != nil && e.file != "" {
+		if e := b.written[p]; e != nil && e.Node != nil && e.File != "" {
 			return e
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 // flavorKey is a flavor of a provider.
@@ -20,8 +21,8 @@ func (c *checker) offered() map[flavorKey]app.Flavor {
 		maps.Copy(types, c.installation.Hardware)
 	}
 	for k, e := range c.entries {
-		if h, ok := e.value.(*app.HardwareType); ok && e.own && e.trusted && !e.broken {
-			types[k.name] = h
+		if h, ok := e.Value.(*app.HardwareType); ok && e.Own && e.Trusted && !e.Broken {
+			types[k.Name] = h
 		}
 	}
 	c.flavors = map[flavorKey]app.Flavor{}
@@ -38,14 +39,14 @@ func (c *checker) offered() map[flavorKey]app.Flavor {
 
 // shared tells whether a provider is an account that the tenant does not pay for: the installation's, or one that a superadmin saved.
 func (c *checker) shared(provider string) (*app.ProviderSpec, bool) {
-	p, ok := c.value(kindProvider, provider).(*app.ProviderSpec)
+	p, ok := c.value(form.KindProvider, provider).(*app.ProviderSpec)
 	return p, ok && !p.Untrusted
 }
 
 // ownHardware limits a hardware type that a tenant's admin wrote to what the installation offers on its accounts: there, flavors, prices and sizes are the
 // installation's, so other figures can't get around a quota. Fields that cost money or give machines rights in the account are removed. It changes the entry
 // itself, so all readers of the catalog see the limited one.
-func (c *checker) ownHardware(e *entry, h *app.HardwareType) {
+func (c *checker) ownHardware(e *form.Entry, h *app.HardwareType) {
 	if !h.Untrusted {
 		return
 	}
@@ -63,14 +64,14 @@ func (c *checker) ownHardware(e *entry, h *app.HardwareType) {
 					names = append(names, k.flavor)
 				}
 			}
-			c.report(e, SeverityError, []any{"providers", n, "flavor"}, didYouMean(own.Flavor, names),
+			c.report(e, form.SeverityError, []any{"providers", n, "flavor"}, form.DidYouMean(own.Flavor, names),
 				"provider %q is the installation's, which does not offer the flavor %q there", n, own.Flavor)
 			delete(h.Providers, n)
 			continue
 		}
 		if own.CostPerHour != known.CostPerHour && own.CostPerHour != 0 || own.CPU != known.CPU && own.CPU != 0 || own.MemoryGB != known.MemoryGB && own.MemoryGB != 0 ||
 			own.DiskGB != known.DiskGB && own.DiskGB != 0 || own.AsleepCostPerHour != nil && (known.AsleepCostPerHour == nil || *own.AsleepCostPerHour != *known.AsleepCostPerHour) {
-			c.report(e, SeverityWarning, []any{"providers", n}, "leave out its price and its sizes",
+			c.report(e, form.SeverityWarning, []any{"providers", n}, "leave out its price and its sizes",
 				"provider %q is the installation's, so the price and the sizes of the flavor %q are the installation's too", n, own.Flavor)
 		}
 		extra := maps.Clone(known.Extra)
@@ -86,7 +87,7 @@ func (c *checker) ownHardware(e *entry, h *app.HardwareType) {
 }
 
 // ownImage leaves out of an image type that a tenant's admin wrote what only the account's owner may say.
-func (c *checker) ownImage(e *entry, i *app.ImageType) {
+func (c *checker) ownImage(e *form.Entry, i *app.ImageType) {
 	if !i.Untrusted {
 		return
 	}
@@ -101,7 +102,7 @@ func (c *checker) ownImage(e *entry, i *app.ImageType) {
 
 // ownExtra returns the extra fields that an entry may set on an account that is not the tenant's own, and reports the others unless the installation's entry has
 // the same value. Fields that the provider does not declare have no effect, and are kept.
-func (c *checker) ownExtra(e *entry, spec *app.ProviderSpec, provider string, fields []app.Field, extra, known map[string]string) map[string]string {
+func (c *checker) ownExtra(e *form.Entry, spec *app.ProviderSpec, provider string, fields []app.Field, extra, known map[string]string) map[string]string {
 	out := maps.Clone(extra)
 	for _, f := range fields {
 		value, said := extra[f.Name]
@@ -113,7 +114,7 @@ func (c *checker) ownExtra(e *entry, spec *app.ProviderSpec, provider string, fi
 			continue
 		}
 		a := app.OnlyInstallation(f.Name, "on provider "+spec.Name+" it", f.Name)
-		c.report(e, SeverityError, []any{"providers", provider, f.Name}, a.Hint, "%s", a.Message)
+		c.report(e, form.SeverityError, []any{"providers", provider, f.Name}, a.Hint, "%s", a.Message)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/file/catalog/form"
 )
 
 var update = flag.Bool("update", false, "write what is got to the golden files")
@@ -64,7 +65,7 @@ func families() Options {
 
 func TestEveryProblemIsToldAtOnceWithItsPlace(t *testing.T) {
 	c, err := Load(families(), "testdata/bad")
-	var ps Problems
+	var ps form.Problems
 	if c != nil || !errors.As(err, &ps) {
 		t.Fatalf("got %v, %v", c, err)
 	}
@@ -122,11 +123,11 @@ func TestProblems(t *testing.T) {
 		},
 		"an alias of itself": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: [x], config: &c {c: *c}}\n---\nkind: service\nname: x\n"},
-			`c/a.yaml:3:35: error: template "t": ` + clip("defaults.config"+strings.Repeat(".c", 100)) + `: nested more than 64 deep`,
+			`c/a.yaml:3:35: error: template "t": ` + form.Clip("defaults.config"+strings.Repeat(".c", 100)) + `: nested more than 64 deep`,
 		},
 		"too deep": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: [x], config: {a: " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}}\n---\nkind: service\nname: x\n"},
-			`c/a.yaml:3:100: error: template "t": ` + clip("defaults.config.a"+strings.Repeat("[0]", 100)) + `: nested more than 64 deep`,
+			`c/a.yaml:3:100: error: template "t": ` + form.Clip("defaults.config.a"+strings.Repeat("[0]", 100)) + `: nested more than 64 deep`,
 		},
 		"same name in one directory": {
 			[]string{"a.yaml", "kind: service\nname: x\n", "b.yml", "kind: service\nname: x\n---\nkind: image\nname: x\nproviders: {p: {image: i}}\n", "providers/p.json", `{"name": "p", "providertype": "fake"}`},
@@ -181,7 +182,7 @@ func TestProblems(t *testing.T) {
 func TestWarningsDoNotFailALoad(t *testing.T) {
 	o := families()
 	var warned []string
-	o.Warn = func(p Problem) { warned = append(warned, p.String()) }
+	o.Warn = func(p form.Problem) { warned = append(warned, p.String()) }
 	src := Source{Name: "c", FS: fstest.MapFS{"a.yaml": {Data: []byte("kind: service\nname: s\nruntime: {requires: [gone]}\n")}}}
 	c, err := LoadFS(o, src)
 	if err != nil || c.Services["s"] == nil || len(warned) != 1 {
@@ -243,10 +244,10 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	if got := lint(Options{}, "a.yaml", "#"+strings.Repeat("x", maxFileSize)); !strings.Contains(got, "larger than 4 MiB") {
 		t.Errorf("large file: %.300s", got)
 	}
-	if got := lint(Options{}, "a.yaml", strings.Repeat("---\nkind: x\n", maxDocuments+1)); !strings.Contains(got, "there are 1000 problems or more") {
+	if got := lint(Options{}, "a.yaml", strings.Repeat("---\nkind: x\n", form.MaxDocuments+1)); !strings.Contains(got, "there are 1000 problems or more") {
 		t.Errorf("many problems: %.300s", got)
 	}
-	if got := lint(Options{}, "a.yaml", strings.Repeat("---\n", maxDocuments+10)); !strings.Contains(got, "more than 10000 documents") {
+	if got := lint(Options{}, "a.yaml", strings.Repeat("---\n", form.MaxDocuments+10)); !strings.Contains(got, "more than 10000 documents") {
 		t.Errorf("many documents: %.300s", got)
 	}
 	if d := time.Since(start); d > 2*time.Minute { // unbounded, it would be years

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app"
 	appcatalog "muster/app/catalog"
+	"muster/app/file/catalog/form"
 )
 
 // Reader reads the installation's catalog once and keeps it as it was read, so that what it costs to lay a tenant's own entries over it
@@ -32,9 +33,9 @@ var _ appcatalog.CatalogReader = (*Reader)(nil)
 // base is the installation's catalog as it was read.
 type base struct {
 	catalog *app.Catalog
-	entries map[key]*entry
-	written map[*app.ProviderSpec]*entry // which entry a provider is from
-	heirs   map[string][]*entry          // templates that extend or include one, by its name
+	entries map[form.Key]*form.Entry
+	written map[*app.ProviderSpec]*form.Entry // which entry a provider is from
+	heirs   map[string][]*form.Entry          // templates that extend or include one, by its name
 }
 
 // keptBases is enough for a catalog and the one before it.
@@ -51,7 +52,7 @@ func NewReader(o Options, f appcatalog.Families) *Reader {
 			}
 		}
 	}
-	r.families.Schema = string(Schema())
+	r.families.Schema = string(form.Schema())
 	return r
 }
 
@@ -80,7 +81,7 @@ func (r *Reader) LoadFS(sources ...Source) (*app.Catalog, error) {
 
 // placeWithin says of entries where they are written from their catalog's directory on: where that is on the server is no one's business who
 // reads a page. Of several directories the last part of each name is kept.
-func placeWithin(entries map[key]*entry, sources []Source) {
+func placeWithin(entries map[form.Key]*form.Entry, sources []Source) {
 	within := func(file string) string {
 		for _, s := range sources {
 			rest, inside := strings.CutPrefix(file, filepath.Clean(s.Name)+string(filepath.Separator))
@@ -101,8 +102,8 @@ func placeWithin(entries map[key]*entry, sources []Source) {
 		}
 	}
 	for _, e := range entries {
-		e.file = within(e.file)
-		switch v := e.value.(type) {
+		e.File = within(e.File)
+		switch v := e.Value.(type) {
 		case *app.ProviderSpec:
 			place(&v.About)
 		case *app.HardwareType:
@@ -114,17 +115,17 @@ func placeWithin(entries map[key]*entry, sources []Source) {
 		case *app.Template:
 			place(&v.About)
 		}
-		if e.whole != nil && e.whole != e.value {
-			place(&e.whole.About)
+		if e.Whole != nil && e.Whole != e.Value {
+			place(&e.Whole.About)
 		}
 	}
 }
 
-func newBase(c *app.Catalog, entries map[key]*entry) *base {
-	b := &base{catalog: c, entries: entries, written: map[*app.ProviderSpec]*entry{}, heirs: map[string][]*entry{}}
+func newBase(c *app.Catalog, entries map[form.Key]*form.Entry) *base {
+	b := &base{catalog: c, entries: entries, written: map[*app.ProviderSpec]*form.Entry{}, heirs: map[string][]*form.Entry{}}
 	for _, e := range entries {
-		e.done = true
-		switch v := e.value.(type) {
+		e.Done = true
+		switch v := e.Value.(type) {
 		case *app.ProviderSpec:
 			b.written[v] = e
 		case *app.Template:
@@ -154,33 +155,33 @@ func (r *Reader) base(c *app.Catalog) *base {
 		}
 	}
 	r.mu.Unlock()
-	entries := map[key]*entry{}
-	add := func(k kind, name string, value any) {
+	entries := map[form.Key]*form.Entry{}
+	add := func(k form.Kind, name string, value any) {
 		t, _ := r.Write(c, app.CatalogKey{Kind: string(k), Name: name})
-		p := parseNative(&reporter{}, "", []byte(t))
-		if len(p.entries) != 1 {
+		p := form.ParseNative(&form.Reporter{}, "", []byte(t))
+		if len(p.Entries) != 1 {
 			return
 		}
-		e := p.entries[0]
-		e.value, e.broken = value, false
-		entries[e.key] = e
+		e := p.Entries[0]
+		e.Value, e.Broken = value, false
+		entries[e.Key] = e
 	}
 	for name, v := range c.Providers {
-		add(kindProvider, name, v)
+		add(form.KindProvider, name, v)
 	}
 	for name, v := range c.Hardware {
-		add(kindHardware, name, v)
+		add(form.KindHardware, name, v)
 	}
 	for name, v := range c.Images {
-		add(kindImage, name, v)
+		add(form.KindImage, name, v)
 	}
 	for name, v := range c.Services {
-		add(kindService, name, v)
+		add(form.KindService, name, v)
 	}
 	for name, v := range c.Written {
-		add(kindTemplate, name, v)
+		add(form.KindTemplate, name, v)
 	}
-	(&checker{out: &reporter{}, entries: entries}).whole(sortedEntries(entries))
+	(&checker{out: &form.Reporter{}, entries: entries}).whole(sortedEntries(entries))
 	b := newBase(c, entries)
 	r.remember(b)
 	return b
@@ -195,30 +196,31 @@ func (r *Reader) Read(installation *app.Catalog, tenant string, own []appcatalog
 		return installation, nil
 	}
 	b := r.base(installation)
-	out := &reporter{}
-	c := &checker{options: r.options, out: out, entries: make(map[key]*entry, len(b.entries)+len(own)), unread: map[string]bool{}, secret: r.secret, onHost: r.hosts,
+	out := &form.Reporter{}
+	c := &checker{options: r.options, out: out, entries: make(map[form.Key]*form.Entry, len(b.entries)+len(own)), unread: map[string]bool{},
+		secret: r.secret, onHost: r.hosts,
 		installation: installation, families: r.families}
 	for k, e := range b.entries {
 		c.entries[k] = e
 	}
-	var list []*entry
+	var list []*form.Entry
 	for _, t := range own {
 		e := r.entry(out, tenant, t)
-		c.entries[e.key] = e
+		c.entries[e.Key] = e
 		list = append(list, e)
 	}
 	list = append(list, c.anew(b, list)...)
-	slices.SortFunc(list, func(x, y *entry) int { return strings.Compare(x.key.String(), y.key.String()) })
+	slices.SortFunc(list, func(x, y *form.Entry) int { return strings.Compare(x.Key.String(), y.Key.String()) })
 	c.checkThese(list)
 	return laid(installation, list), r.problems(out, c.entries)
 }
 
 // anew gives copies of those of the installation's templates that are made of own ones, to be made whole again.
-func (c *checker) anew(b *base, own []*entry) (list []*entry) {
+func (c *checker) anew(b *base, own []*form.Entry) (list []*form.Entry) {
 	next := make([]string, 0, len(own))
 	for _, e := range own {
-		if e.kind == kindTemplate {
-			next = append(next, e.name)
+		if e.Kind == form.KindTemplate {
+			next = append(next, e.Name)
 		}
 	}
 	seen := map[string]bool{}
@@ -226,36 +228,36 @@ func (c *checker) anew(b *base, own []*entry) (list []*entry) {
 		name := next[0]
 		next = next[1:]
 		for _, heir := range b.heirs[name] {
-			if seen[heir.name] || c.entries[heir.key] != heir {
+			if seen[heir.Name] || c.entries[heir.Key] != heir {
 				continue // it is an own one, or was met before
 			}
-			seen[heir.name] = true
+			seen[heir.Name] = true
 			again := *heir
-			again.done, again.layers, again.whole, again.depth = false, nil, nil, 0
-			c.entries[again.key] = &again
-			list, next = append(list, &again), append(next, heir.name)
+			again.Done, again.Layers, again.Whole, again.Depth = false, nil, nil, 0
+			c.entries[again.Key] = &again
+			list, next = append(list, &again), append(next, heir.Name)
 		}
 	}
 	return list
 }
 
 // laid is a catalog with entries laid over it.
-func laid(under *app.Catalog, list []*entry) *app.Catalog {
+func laid(under *app.Catalog, list []*form.Entry) *app.Catalog {
 	c := &app.Catalog{Providers: copied(under.Providers), Hardware: copied(under.Hardware), Images: copied(under.Images),
 		Services: copied(under.Services), Templates: copied(under.Templates), Written: copied(under.Written)}
 	for _, e := range list {
-		switch e.kind {
-		case kindProvider:
-			delete(c.Providers, e.name)
-		case kindHardware:
-			delete(c.Hardware, e.name)
-		case kindImage:
-			delete(c.Images, e.name)
-		case kindService:
-			delete(c.Services, e.name)
-		case kindTemplate:
-			delete(c.Templates, e.name)
-			delete(c.Written, e.name)
+		switch e.Kind {
+		case form.KindProvider:
+			delete(c.Providers, e.Name)
+		case form.KindHardware:
+			delete(c.Hardware, e.Name)
+		case form.KindImage:
+			delete(c.Images, e.Name)
+		case form.KindService:
+			delete(c.Services, e.Name)
+		case form.KindTemplate:
+			delete(c.Templates, e.Name)
+			delete(c.Written, e.Name)
 		}
 		enlist(c, e)
 	}
@@ -271,39 +273,39 @@ func copied[T any](m map[string]T) map[string]T {
 }
 
 // entry reads an own entry. One that cannot be read is broken, and hides the installation's of the same name all the same.
-func (r *Reader) entry(out *reporter, tenant string, t appcatalog.CatalogText) *entry {
+func (r *Reader) entry(out *form.Reporter, tenant string, t appcatalog.CatalogText) *form.Entry {
 	p := r.texts.read(t)
 	for _, problem := range p.problems {
-		out.add(problem)
+		out.Add(problem)
 	}
-	var e entry
+	var e form.Entry
 	if p.entry != nil {
 		e = *p.entry
 	} else {
-		e = entry{key: key{kind(t.Kind), t.Name}, file: ownFile(t.CatalogKey), node: &yaml.Node{Kind: yaml.MappingNode}, broken: true}
+		e = form.Entry{Key: form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, File: ownFile(t.CatalogKey), Node: &yaml.Node{Kind: yaml.MappingNode}, Broken: true}
 	}
-	e.own, e.trusted, e.lenient = true, t.Trusted, t.Coopr
-	switch v := e.value.(type) { // what was read is shared
+	e.Own, e.Trusted, e.Lenient = true, t.Trusted, t.Coopr
+	switch v := e.Value.(type) { // what was read is shared
 	case *app.ProviderSpec:
 		p := *v
 		p.Tenant, p.Untrusted = tenant, !t.Trusted
-		e.value = &p
+		e.Value = &p
 	case *app.Service:
 		s := *v
 		s.Untrusted = !t.Trusted
-		e.value = &s
+		e.Value = &s
 	case *app.HardwareType:
 		h := *v
 		h.Untrusted, h.Providers = !t.Trusted, maps.Clone(v.Providers)
-		e.value = &h
+		e.Value = &h
 	case *app.ImageType:
 		i := *v
 		i.Untrusted, i.Providers = !t.Trusted, maps.Clone(v.Providers)
-		e.value = &i
+		e.Value = &i
 	case *app.Template:
 		w := *v
 		w.Untrusted = !t.Trusted
-		e.value = &w
+		e.Value = &w
 	}
 	return &e
 }
@@ -321,8 +323,8 @@ type textKey struct {
 }
 
 type readText struct {
-	entry    *entry // nil: it cannot be told what it is
-	problems Problems
+	entry    *form.Entry // nil: it cannot be told what it is
+	problems form.Problems
 }
 
 // keptTexts is how many bytes of texts are remembered, twice: what was not asked for while so many others were is forgotten.
@@ -357,33 +359,34 @@ func (m *texts) keep(k textKey, p readText, size int) {
 
 // readOwn reads the text of one own entry.
 func readOwn(t appcatalog.CatalogText) readText {
-	out := &reporter{}
+	out := &form.Reporter{}
 	file := ownFile(t.CatalogKey)
-	p := parseNative(out, file, []byte(t.Text))
+	p := form.ParseNative(out, file, []byte(t.Text))
 	var r readText
-	for _, e := range p.entries {
+	for _, e := range p.Entries {
 		switch {
-		case e.key != key{kind(t.Kind), t.Name}:
-			out.add(Problem{Origin: app.Origin{File: file, Line: e.at("name").Line}, Severity: SeverityError, Kind: t.Kind, Name: t.Name, Field: "name",
-				Message: "this is " + e.key.String() + ", not " + key{kind(t.Kind), t.Name}.String()})
+		case e.Key != form.Key{Kind: form.Kind(t.Kind), Name: t.Name}:
+			out.Add(form.Problem{Origin: app.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name, Field: "name",
+				Message: "this is " + e.Key.String() + ", not " + form.Key{Kind: form.Kind(t.Kind), Name: t.Name}.String()})
 		case r.entry != nil:
-			out.add(Problem{Origin: app.Origin{File: file, Line: e.at("name").Line}, Severity: SeverityError, Kind: t.Kind, Name: t.Name, Message: "it is there twice"})
+			out.Add(form.Problem{Origin: app.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name,
+				Message: "it is there twice"})
 		default:
 			r.entry = e
 		}
 	}
-	r.problems = out.sorted()
+	r.problems = out.Sorted()
 	return r
 }
 
 // problems gives those that concern the tenant. What is wrong with the installation's entries because of own ones keeps nobody from saving.
-func (r *Reader) problems(out *reporter, entries map[key]*entry) []appcatalog.CatalogProblem {
+func (r *Reader) problems(out *form.Reporter, entries map[form.Key]*form.Entry) []appcatalog.CatalogProblem {
 	list := []appcatalog.CatalogProblem{}
-	for _, p := range out.sorted() {
-		k := key{kind(p.Kind), p.Name}
+	for _, p := range out.Sorted() {
+		k := form.Key{Kind: form.Kind(p.Kind), Name: p.Name}
 		q := appProblem(p)
-		if e := entries[k]; e != nil && !e.own {
-			q.Severity = string(SeverityWarning)
+		if e := entries[k]; e != nil && !e.Own {
+			q.Severity = string(form.SeverityWarning)
 			q.Hint = strings.TrimPrefix(q.Hint+"; the installation's "+k.String()+" is not offered as long as this is so", "; ")
 		}
 		list = append(list, q)
@@ -393,10 +396,10 @@ func (r *Reader) problems(out *reporter, entries map[key]*entry) []appcatalog.Ca
 }
 
 // appProblem says it in app's words: the entry is not named in the message once more.
-func appProblem(p Problem) appcatalog.CatalogProblem {
+func appProblem(p form.Problem) appcatalog.CatalogProblem {
 	message := p.Message
 	if p.Name != "" {
-		message = strings.TrimPrefix(message, key{kind(p.Kind), p.Name}.String()+": ")
+		message = strings.TrimPrefix(message, form.Key{Kind: form.Kind(p.Kind), Name: p.Name}.String()+": ")
 	}
 	return appcatalog.CatalogProblem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
 		CatalogKey: app.CatalogKey{Kind: p.Kind, Name: p.Name}}

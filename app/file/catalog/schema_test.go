@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"muster/app/file/catalog/form"
 	"os"
 	"reflect"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 )
 
 func TestSchemaFileIsFresh(t *testing.T) {
-	golden(t, "../../../docs/catalog.schema.json", string(Schema()))
+	golden(t, "../../../docs/catalog.schema.json", string(form.Schema()))
 }
 
 func TestEveryKeyIsDescribed(t *testing.T) {
@@ -60,10 +61,10 @@ func TestSchemaAndDecoderSayTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := &reporter{}
-			parseNative(out, "x", text)
-			if schema, decoder := accepts(s, s, b), out.errors == 0; schema != decoder {
-				t.Errorf("schema accepts: %v, decoder accepts: %v\n%s\n%s", schema, decoder, text, out.sorted().Error())
+			out := &form.Reporter{}
+			form.ParseNative(out, "x", text)
+			if schema, decoder := accepts(s, s, b), out.Errors == 0; schema != decoder {
+				t.Errorf("schema accepts: %v, decoder accepts: %v\n%s\n%s", schema, decoder, text, out.Sorted().Error())
 			}
 		}
 	}
@@ -75,7 +76,7 @@ func TestSchemaAndDecoderSayTheSame(t *testing.T) {
 func schema(t *testing.T) map[string]any {
 	t.Helper()
 	var s map[string]any
-	if err := json.Unmarshal(Schema(), &s); err != nil {
+	if err := json.Unmarshal(form.Schema(), &s); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -10,20 +10,22 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/file/catalog/form"
 )
 
 // Split implements app.CatalogReader.
 func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []catalog.CatalogProblem) {
-	s := &splitter{reader: r, out: &reporter{}, first: map[app.CatalogKey]catalog.CatalogText{}}
+	s := &splitter{reader: r, out: &form.Reporter{}, first: map[app.CatalogKey]catalog.CatalogText{}}
 	for _, f := range files {
 		s.file(f)
 		if len(s.list) > catalog.MaxCatalogEntries {
-			s.out.add(Problem{Origin: app.Origin{File: f.Name}, Severity: SeverityError, Message: fmt.Sprintf("there are more than %d entries", catalog.MaxCatalogEntries)})
+			s.out.Add(form.Problem{Origin: app.Origin{File: f.Name}, Severity: form.SeverityError,
+				Message: fmt.Sprintf("there are more than %d entries", catalog.MaxCatalogEntries)})
 			break
 		}
 	}
 	problems := []catalog.CatalogProblem{}
-	for _, p := range s.out.sorted() {
+	for _, p := range s.out.Sorted() {
 		problems = append(problems, appProblem(p))
 	}
 	return s.list, problems
@@ -31,19 +33,19 @@ func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []ca
 
 type splitter struct {
 	reader *Reader
-	out    *reporter
+	out    *form.Reporter
 	list   []catalog.CatalogText
 	first  map[app.CatalogKey]catalog.CatalogText
 }
 
 func (s *splitter) problem(file string, line int, hint, format string, args ...any) {
-	s.out.add(Problem{Origin: app.Origin{File: file, Line: line}, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
+	s.out.Add(form.Problem{Origin: app.Origin{File: file, Line: line}, Severity: form.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (s *splitter) file(f catalog.CatalogFile) {
 	if strings.EqualFold(path.Ext(f.Name), ".json") {
 		folder := path.Base(path.Dir(path.Clean("/" + strings.ReplaceAll(f.Name, `\`, "/"))))
-		if k := cooprFolders[folder]; k != "" {
+		if k := form.CooprFolders[folder]; k != "" {
 			s.coopr(f.Name, folder, k, []byte(f.Text))
 			return
 		}
@@ -55,47 +57,48 @@ func (s *splitter) file(f catalog.CatalogFile) {
 }
 
 // coopr takes one of Coopr's definitions, which is written in our own form from then on.
-func (s *splitter) coopr(file, folder string, k kind, data []byte) {
-	for _, e := range parseCoopr(s.out, file, k, data).entries {
-		if t, ok := e.value.(*app.Template); ok {
-			t.Partial = folder == partialFolder
+func (s *splitter) coopr(file, folder string, k form.Kind, data []byte) {
+	for _, e := range form.ParseCoopr(s.out, file, k, data).Entries {
+		if t, ok := e.Value.(*app.Template); ok {
+			t.Partial = folder == form.PartialFolder
 		}
 		s.cooprEntry(e)
 	}
 }
 
-func (s *splitter) cooprEntry(e *entry) {
-	if e.broken {
+func (s *splitter) cooprEntry(e *form.Entry) {
+	if e.Broken {
 		return // that was told
 	}
 	var doc any
-	switch v := e.value.(type) {
+	switch v := e.Value.(type) {
 	case *app.ProviderSpec:
 		v.Tenant = "own" // so that all of its settings are written
 		doc = s.reader.providerDoc(v)
 	case *app.HardwareType:
-		doc = hardwareDocOf(v)
+		doc = form.HardwareDocOf(v)
 	case *app.ImageType:
-		doc = imageDocOf(v)
+		doc = form.ImageDocOf(v)
 	case *app.Service:
-		doc = serviceDocOf(v)
+		doc = form.ServiceDocOf(v)
 	case *app.Template:
 		if v.Lease == (app.Lease{}) {
 			delete(v.Lines, "lease") // Coopr writes leases out that say nothing
 		}
-		doc = templateDocOf(v)
+		doc = form.TemplateDocOf(v)
 	}
-	s.add(catalog.CatalogText{CatalogKey: app.CatalogKey{Kind: string(e.kind), Name: e.name}, File: e.file, Line: -1, Text: text(doc), Coopr: true}, e.node.Line)
+	s.add(catalog.CatalogText{CatalogKey: app.CatalogKey{Kind: string(e.Kind), Name: e.Name}, File: e.File, Line: -1, Text: form.Text(doc), Coopr: true},
+		e.Node.Line)
 }
 
 // export takes what Coopr exports as a whole: an object with a list for each of its folders. False where it is something else.
 func (s *splitter) export(f catalog.CatalogFile) bool {
-	n, err := jsonNode([]byte(f.Text))
+	n, err := form.JSONNode([]byte(f.Text))
 	if err != nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return false // what is wrong with it is told where it is read as our own
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if cooprFolders[n.Content[i].Value] == "" || n.Content[i+1].Kind != yaml.SequenceNode {
+		if form.CooprFolders[n.Content[i].Value] == "" || n.Content[i+1].Kind != yaml.SequenceNode {
 			return false
 		}
 	}
@@ -103,18 +106,18 @@ func (s *splitter) export(f catalog.CatalogFile) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		folder := n.Content[i].Value
 		for _, x := range n.Content[i+1].Content {
-			d := &decoder{out: s.out, file: f.Name, nodes: &nodes, lenient: true}
+			d := &form.Decoder{Out: s.out, File: f.Name, Nodes: &nodes, Lenient: true}
 			if x.Kind != yaml.MappingNode {
-				d.wrong(x, folder, "an object", "")
+				d.Wrong(x, folder, "an object", "")
 				continue
 			}
-			k := cooprFolders[folder]
-			e := d.entry(&entry{key: key{kind: k}, file: f.Name, node: x, coopr: true, lenient: true}, cooprDoc(k), fromCoopr)
+			k := form.CooprFolders[folder]
+			e := d.Entry(&form.Entry{Key: form.Key{Kind: k}, File: f.Name, Node: x, Coopr: true, Lenient: true}, form.CooprDoc(k), form.FromCoopr)
 			if e == nil {
 				continue
 			}
-			if t, ok := e.value.(*app.Template); ok {
-				t.Partial = folder == partialFolder
+			if t, ok := e.Value.(*app.Template); ok {
+				t.Partial = folder == form.PartialFolder
 			}
 			s.cooprEntry(e)
 		}
@@ -128,30 +131,30 @@ func (s *splitter) native(f catalog.CatalogFile) {
 		var doc yaml.Node
 		dec := yaml.NewDecoder(strings.NewReader(c.text))
 		err := dec.Decode(&doc)
-		if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || follow(doc.Content[0]).ShortTag() == "!!null") {
+		if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || form.Follow(doc.Content[0]).ShortTag() == "!!null") {
 			continue // only comments
 		}
 		t := catalog.CatalogText{File: f.Name, Line: c.line, Text: c.text}
 		var k, n *yaml.Node
 		if err == nil {
-			_, k = child(doc.Content[0], "kind")
-			_, n = child(doc.Content[0], "name")
+			_, k = form.Child(doc.Content[0], "kind")
+			_, n = form.Child(doc.Content[0], "name")
 		}
-		if k != nil && n != nil && isKind(kind(follow(k).Value)) && goodName(follow(n).Value) && follow(n).Kind == yaml.ScalarNode {
-			t.Kind, t.Name = follow(k).Value, follow(n).Value
+		if k != nil && n != nil && form.IsKind(form.Kind(form.Follow(k).Value)) && form.GoodName(form.Follow(n).Value) && form.Follow(n).Kind == yaml.ScalarNode {
+			t.Kind, t.Name = form.Follow(k).Value, form.Follow(n).Value
 			s.add(t, c.line+doc.Content[0].Line)
 			continue
 		}
 		// It cannot be told what it is: say why.
-		out := &reporter{}
-		parseNative(out, f.Name, []byte(c.text))
-		for _, p := range out.sorted() {
+		out := &form.Reporter{}
+		form.ParseNative(out, f.Name, []byte(c.text))
+		for _, p := range out.Sorted() {
 			if p.Origin.Line > 0 {
 				p.Origin.Line += c.line
 			}
-			s.out.add(p)
+			s.out.Add(p)
 		}
-		if out.errors == 0 {
+		if out.Errors == 0 {
 			s.problem(f.Name, c.line+1, "", "this is no catalog entry")
 		}
 	}
@@ -159,11 +162,12 @@ func (s *splitter) native(f catalog.CatalogFile) {
 
 func (s *splitter) add(t catalog.CatalogText, line int) {
 	if len(t.Text) > catalog.MaxCatalogText {
-		s.problem(t.File, line, "", "%s has more than %d KiB", key{kind(t.Kind), t.Name}, catalog.MaxCatalogText>>10)
+		s.problem(t.File, line, "", "%s has more than %d KiB", form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, catalog.MaxCatalogText>>10)
 		return
 	}
 	if first, twice := s.first[t.CatalogKey]; twice {
-		s.problem(t.File, line, "", "%s is there twice; the first is in %s", key{kind(t.Kind), t.Name}, app.Origin{File: first.File, Line: first.Line + 1})
+		s.problem(t.File, line, "", "%s is there twice; the first is in %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name},
+			app.Origin{File: first.File, Line: first.Line + 1})
 		return
 	}
 	s.first[t.CatalogKey] = t

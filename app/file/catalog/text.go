@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/file/catalog/form"
 )
 
 // Texts reads and changes the text of one entry, for forms.
@@ -28,7 +29,7 @@ func (Texts) Tree(text string) (*catalog.CatalogNode, error) {
 // Set carries out app.CatalogTexts.
 func (Texts) Set(text string, sets ...catalog.CatalogSet) (string, error) {
 	for _, s := range sets {
-		if len(s.Path) == 0 || len(s.Path) > maxDepth {
+		if len(s.Path) == 0 || len(s.Path) > form.MaxDepth {
 			return "", app.Errorf(app.EInvalid, "There is no such place in the text.")
 		}
 		var err error
@@ -50,11 +51,11 @@ func oneDocument(text string) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null"):
 		return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1, HeadComment: doc.HeadComment, FootComment: doc.FootComment}, nil
 	case err != nil:
-		return nil, unreadable(yamlError(err))
+		return nil, unreadable(form.YAMLError(err))
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		if err != nil {
-			return nil, unreadable(yamlError(err))
+			return nil, unreadable(form.YAMLError(err))
 		}
 		return nil, &app.Error{Code: app.EInvalid, Message: "The text holds more than one entry.", Hint: "Several entries at once are imported."}
 	}
@@ -104,7 +105,7 @@ func treeOf(n *yaml.Node, line int) *catalog.CatalogNode {
 }
 
 // put changes the tree. It gives the path to what has become other: where parents were made, or were emptied, the highest of them.
-func put(root *yaml.Node, k kind, s catalog.CatalogSet) (touched []any, err error) {
+func put(root *yaml.Node, k form.Kind, s catalog.CatalogSet) (touched []any, err error) {
 	n := root
 	for i, p := range s.Path {
 		last := i == len(s.Path)-1
@@ -159,7 +160,7 @@ func step(n *yaml.Node, p any) (*yaml.Node, bool) {
 		if n.Kind != yaml.MappingNode {
 			return nil, false
 		}
-		_, x := child(n, p)
+		_, x := form.Child(n, p)
 		return x, true
 	case int:
 		if n.Kind != yaml.SequenceNode || p < 0 || p > len(n.Content) {

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/file/catalog/form"
 )
 
 // setOne changes one value. Only the lines of what has become other are written anew; where that would not say the same, all of it is.
@@ -18,9 +19,9 @@ func setOne(text string, s catalog.CatalogSet) (string, error) {
 		return "", err
 	}
 	wanted, _ := oneDocument(text)
-	k := kind("")
-	if _, x := child(was, "kind"); x != nil {
-		k = kind(x.Value)
+	k := form.Kind("")
+	if _, x := form.Child(was, "kind"); x != nil {
+		k = form.Kind(x.Value)
 	}
 	touched, err := put(wanted, k, s)
 	if err != nil || touched == nil {
@@ -45,8 +46,8 @@ func splice(text string, was, wanted *yaml.Node, touched []any) (string, bool) {
 		if !ok || !isBlock(old) || fresh.Kind != yaml.MappingNode {
 			return "", false
 		}
-		oldKey, oldValue := child(old, key)
-		_, freshValue := child(fresh, key)
+		oldKey, oldValue := form.Child(old, key)
+		_, freshValue := form.Child(fresh, key)
 		switch {
 		case freshValue == nil:
 			return cutLines(text, oldKey), true
@@ -107,7 +108,7 @@ func insertLines(text string, old, fresh *yaml.Node, key string) (string, bool) 
 	lines := strings.Split(text, "\n")
 	at := old.Content[0].Line - 1
 	for i := 0; i+1 < len(fresh.Content) && fresh.Content[i].Value != key; i += 2 {
-		before, _ := child(old, fresh.Content[i].Value)
+		before, _ := form.Child(old, fresh.Content[i].Value)
 		if before == nil {
 			return "", false
 		}
@@ -122,7 +123,7 @@ func insertLines(text string, old, fresh *yaml.Node, key string) (string, bool) 
 
 // pair gives the lines of a key with its value. Comments above and below it are no part of them.
 func pair(n *yaml.Node, key string, column int) ([]string, bool) {
-	k, v := child(n, key)
+	k, v := form.Child(n, key)
 	name := *k
 	name.HeadComment, name.FootComment = "", ""
 	out, err := encoded(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{&name, v}})

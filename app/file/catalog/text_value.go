@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"muster/app/file/catalog/form"
 	"reflect"
 	"slices"
 	"strconv"
@@ -74,7 +75,7 @@ func namesNode(fresh, old *yaml.Node, names []string) {
 }
 
 func nameOf(n *yaml.Node) string {
-	if _, x := child(n, "name"); x != nil {
+	if _, x := form.Child(n, "name"); x != nil {
 		return x.Value
 	}
 	return n.Value
@@ -97,11 +98,11 @@ func groupsNode(fresh, old *yaml.Node, groups [][]string) {
 }
 
 // keyOrder gives the keys that may stand at a place, as they are usually ordered; nil where any may.
-func keyOrder(k kind, path []any) (out []string) {
-	if !isKind(k) {
+func keyOrder(k form.Kind, path []any) (out []string) {
+	if !form.IsKind(k) {
 		return []string{"kind", "name", "label", "description"}
 	}
-	t := reflect.TypeOf(nativeDoc(k)).Elem()
+	t := reflect.TypeOf(form.NativeDoc(k)).Elem()
 	for _, p := range path {
 		for t.Kind() == reflect.Pointer {
 			t = t.Elem()
@@ -110,11 +111,11 @@ func keyOrder(k kind, path []any) (out []string) {
 		case t.Kind() == reflect.Map && isKey, t.Kind() == reflect.Slice && !isKey:
 			t = t.Elem()
 		case t.Kind() == reflect.Struct && isKey:
-			at := slices.IndexFunc(fieldsOf(t), func(f field) bool { return f.key == key })
+			at := slices.IndexFunc(form.FieldsOf(t), func(f form.Field) bool { return f.Key == key })
 			if at < 0 {
 				return nil
 			}
-			t = fieldsOf(t)[at].typ
+			t = form.FieldsOf(t)[at].Type
 		default:
 			return nil
 		}
@@ -125,8 +126,8 @@ func keyOrder(k kind, path []any) (out []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
-	for _, f := range fieldsOf(t) {
-		out = append(out, f.key)
+	for _, f := range form.FieldsOf(t) {
+		out = append(out, f.Key)
 	}
 	return out
 }

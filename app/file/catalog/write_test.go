@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/file/catalog/form"
 )
 
 // asText gives all that an entry says, with a provider's settings.
@@ -91,13 +92,13 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 			if os.Getenv("SHOW") == k.Kind {
 				t.Log("\n" + text)
 			}
-			out := &reporter{}
-			again := parseNative(out, "a.yaml", []byte(text))
-			if len(again.entries) != 1 || again.entries[0].broken {
-				t.Errorf("%v is written as\n%s\nwhich is not read: %v", k, text, out.sorted())
+			out := &form.Reporter{}
+			again := form.ParseNative(out, "a.yaml", []byte(text))
+			if len(again.Entries) != 1 || again.Entries[0].Broken {
+				t.Errorf("%v is written as\n%s\nwhich is not read: %v", k, text, out.Sorted())
 				continue
 			}
-			read := again.entries[0].value
+			read := again.Entries[0].Value
 			if p, ok := read.(*app.ProviderSpec); ok {
 				p.Tenant = "acme"
 			}
@@ -105,7 +106,7 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 				t.Errorf("%s: %v is written as\n%s\nand read as\n%s\nnot\n%s", dir, k, text, got, want)
 			}
 			once := app.NewCatalog()
-			enlist(once, again.entries[0])
+			enlist(once, again.Entries[0])
 			if second, _ := r.Write(once, k); second != text {
 				t.Errorf("%v is written as\n%s\nand then as\n%s", k, text, second)
 			}

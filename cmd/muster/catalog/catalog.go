@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	"muster/app/program"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
@@ -137,7 +138,7 @@ type ReportJSON struct {
 
 // printReport says what lint found. It fails, without more words, when there are errors.
 func printReport(c *cli.Context, r catalog.Report) error {
-	errs, warnings := r.Problems.Count(catalog.SeverityError), r.Problems.Count(catalog.SeverityWarning)
+	errs, warnings := r.Problems.Count(form.SeverityError), r.Problems.Count(form.SeverityWarning)
 	if c.JSON() {
 		out := ReportJSON{Problems: []problemJSON{}, Errors: errs, Warnings: warnings, Counts: r.Counts}
 		for _, p := range r.Problems {
@@ -167,7 +168,7 @@ func catalogSchemaCommand(c *cli.Context) *cobra.Command {
 		Short: "Print the JSON Schema of catalog files, for editors",
 		Args:  cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := c.Stdout.Write(catalog.Schema())
+			_, err := c.Stdout.Write(form.Schema())
 			return err
 		},
 	}

@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	"muster/automators/shell"
 	"muster/cmd/muster/cli"
 )
@@ -82,7 +83,7 @@ func shellcheckFiles(ctx context.Context, tool, language string, files []string,
 			continue
 		}
 		r.Add(r.Scripts[i].Problem(app.ScriptFault{Line: c.Line, Column: c.Column, Message: fmt.Sprintf("SC%d: %s", c.Code, c.Message),
-			Hint: fmt.Sprintf("see https://www.shellcheck.net/wiki/SC%d", c.Code)}, catalog.SeverityError))
+			Hint: fmt.Sprintf("see https://www.shellcheck.net/wiki/SC%d", c.Code)}, form.SeverityError))
 	}
 	return nil
 }

@@ -115,6 +115,22 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
+func printParameters(w io.Writer, list []app.Parameter) error {
+	fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
+	t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
+	for _, p := range list {
+		standard := ""
+		switch {
+		case p.Default != nil:
+			standard = fmt.Sprint(p.Default)
+		case p.Required:
+			standard = "(required)"
+		}
+		t.Add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), cli.FirstOf(p.Help, p.Label))
+	}
+	return t.Write(w)
+}
+
 // printTemplate tells all that a template says.
 func printTemplate(w io.Writer, v catalog.TemplateView) error {
 	head := v.Name
@@ -134,19 +150,7 @@ func printTemplate(w io.Writer, v catalog.TemplateView) error {
 		}
 	}
 	if len(v.Parameters) > 0 {
-		fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
-		t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
-		for _, p := range v.Parameters {
-			standard := ""
-			switch {
-			case p.Default != nil:
-				standard = fmt.Sprint(p.Default)
-			case p.Required:
-				standard = "(required)"
-			}
-			t.Add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), cli.FirstOf(p.Help, p.Label))
-		}
-		if err := t.Write(w); err != nil {
+		if err := printParameters(w, v.Parameters); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	"muster/solver/explain"
 )
 
@@ -96,11 +96,11 @@ func (c *Context) sayMore(u *Unsolvable) {
 
 // MessageOf gives the words of an error. Of a catalog's problems only the errors count.
 func MessageOf(err error) string {
-	var problems catalog.Problems
+	var problems form.Problems
 	if !errors.As(err, &problems) {
 		return strings.TrimSpace(app.GoWords(err))
 	}
-	problems = slices.DeleteFunc(slices.Clone(problems), func(p catalog.Problem) bool { return p.Severity != catalog.SeverityError })
+	problems = slices.DeleteFunc(slices.Clone(problems), func(p form.Problem) bool { return p.Severity != form.SeverityError })
 	return fmt.Sprintf("the catalog has %s:\n%s", Plural(len(problems), "error"), problems)
 }
 
@@ -125,7 +125,7 @@ func Judge(err error) (code int, kind, hint string) {
 	case errors.As(err, &usage):
 		return ExitUsage, "usage", usage.Advice
 	case errors.As(err, &e):
-	case errors.As(err, new(catalog.Problems)):
+	case errors.As(err, new(form.Problems)):
 		return ExitFailed, "catalog", ""
 	case errors.Is(err, context.Canceled):
 		return ExitFailed, string(app.ECancelled), ""

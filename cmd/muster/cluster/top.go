@@ -110,18 +110,24 @@ func (t *top) read(ctx context.Context) (*topView, error) {
 		}
 	}
 	v.Clusters = v.Clusters[:min(len(v.Clusters), t.limit)]
-	if !t.closed {
-		q, err := t.client.Queue(ctx)
-		switch {
-		case err == nil:
-			v.Queue = &q
-		case app.CodeOf(err) == app.EForbidden:
-			t.closed = true
-		default:
-			return nil, err
-		}
+	return v, t.readQueue(ctx, v)
+}
+
+// readQueue fills in the queue, unless it is not for this user.
+func (t *top) readQueue(ctx context.Context, v *topView) error {
+	if t.closed {
+		return nil
 	}
-	return v, nil
+	q, err := t.client.Queue(ctx)
+	switch {
+	case err == nil:
+		v.Queue = &q
+	case app.CodeOf(err) == app.EForbidden:
+		t.closed = true
+	default:
+		return err
+	}
+	return nil
 }
 
 func atWork(s app.ClusterSummary) bool { return s.Operation != nil && !s.Operation.Status.Ended() }

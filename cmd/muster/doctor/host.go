@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	"muster/app/resource"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
@@ -43,7 +44,7 @@ func (d *Doctor) catalog(context.Context) []checked {
 	}
 	warnings := 0
 	o := families.CatalogOptions(d.Config.Env)
-	o.Warn = func(catalog.Problem) { warnings++ }
+	o.Warn = func(form.Problem) { warnings++ }
 	o.HostAccess = d.Config.HostAccess
 	c, err := catalog.NewReader(o, families.All()).Load(d.Config.Catalogs...)
 	if err != nil {

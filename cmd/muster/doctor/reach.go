@@ -24,7 +24,7 @@ import (
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/server"
-	"muster/jobs"
+	"muster/jobs/queue"
 	rest "muster/portal/client"
 )
 
@@ -111,7 +111,7 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 	if d.Config.RedisURL == "" {
 		return fine("The queue is inside the server's process. Nothing is lost with it.")
 	}
-	f, err := jobs.InspectRedis(ctx, d.Config.RedisURL)
+	f, err := queue.InspectRedis(ctx, d.Config.RedisURL)
 	if err != nil {
 		return failedBy(err)
 	}

@@ -127,23 +127,27 @@ func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 		fmt.Fprintf(c.Stdout, "\nAutomatic cleanup: %s\n", r.Mode)
 	}
 	for _, a := range r.Accounts {
-		if a.Unlisted() {
-			fmt.Fprintf(c.Stdout, "%s: %s; tried %s ago\n", a.Provider, a.Error, cli.Span(now.Sub(a.EndedAt)))
-			continue
-		}
-		line := fmt.Sprintf("%s: %s, %s", a.Provider, cli.Plural(a.Machines, "machine"), cli.Plural(a.Orphans, "orphan"))
-		if !a.EndedAt.IsZero() {
-			line += ", looked at " + cli.Span(now.Sub(a.EndedAt)) + " ago"
-		}
-		if a.HeldBack > 0 {
-			line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
-		}
-		if a.Error != "" {
-			line += "; " + a.Error
-		}
-		fmt.Fprintln(c.Stdout, line)
+		fmt.Fprintln(c.Stdout, accountLine(a, now))
 	}
 	return nil
+}
+
+// accountLine tells what the last look at an account has found.
+func accountLine(a app.Account, now time.Time) string {
+	if a.Unlisted() {
+		return fmt.Sprintf("%s: %s; tried %s ago", a.Provider, a.Error, cli.Span(now.Sub(a.EndedAt)))
+	}
+	line := fmt.Sprintf("%s: %s, %s", a.Provider, cli.Plural(a.Machines, "machine"), cli.Plural(a.Orphans, "orphan"))
+	if !a.EndedAt.IsZero() {
+		line += ", looked at " + cli.Span(now.Sub(a.EndedAt)) + " ago"
+	}
+	if a.HeldBack > 0 {
+		line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
+	}
+	if a.Error != "" {
+		line += "; " + a.Error
+	}
+	return line
 }
 
 func orphanAge(o app.Orphan, now time.Time) string {

@@ -19,7 +19,8 @@ import (
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/fleet"
 	"muster/cmd/muster/observe/metrics"
-	"muster/jobs"
+	"muster/jobs/coordinator"
+	"muster/jobs/provisioner"
 	rest "muster/portal/client"
 )
 
@@ -171,7 +172,7 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	if err := p.automators.Plug(ctx, log, nil); err != nil {
 		return err
 	}
-	client := jobs.NewHTTP(t)
+	client := coordinator.NewHTTP(t)
 	defer client.CloseIdleConnections()
 	crew := &crew{config: p, log: log, stderr: cli.Raw(c.Stderr), dir: filepath.Join(p.data, "provisioner"), metrics: counts}
 	if err := os.MkdirAll(crew.dir, 0o700); err != nil {
@@ -180,9 +181,9 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	crew.start()
 	defer crew.close()
 	defer tellSystemd(ctx, "works for "+p.server, log)()
-	run := &jobs.Provisioner{
+	run := &provisioner.Provisioner{
 		Registration: appfleet.Registration{Name: cli.FirstOf(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
-		Server:       &jobs.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
+		Server:       &coordinator.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
 		Start:        crew.hire, DrainTime: p.drain, Log: log,
 		OnRegister: func(r appfleet.Registered) {
 			if sides.Metrics != "" {

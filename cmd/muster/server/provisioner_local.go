@@ -10,6 +10,8 @@ import (
 	"muster/automators"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
+	"muster/jobs/provisioner"
+	"muster/jobs/upkeep"
 )
 
 // tools opens every automator.
@@ -32,16 +34,16 @@ func (s *Server) runWorkers(ctx context.Context) error {
 		return err
 	}
 	host, _ := os.Hostname()
-	p := &jobs.Provisioner{
+	p := &provisioner.Provisioner{
 		Registration: fleet.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
 		Server:       s.App.LocalRegistry(s.LocalWorkers(), s.alone()),
 		Log:          s.Log,
 		OnRegister:   func(fleet.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
 	}
 	cache := resourceCache(s.Data, int64(s.Resources.Cache), s.Log)
-	p.Start = func(r fleet.Registered, name string, o fleet.WorkerOrder) (jobs.WorkerHandle, error) {
+	p.Start = func(r fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
 		c := s.App.CoordinatorOf(r.ID, o.Tenant)
-		return jobs.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
+		return provisioner.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
 			Providers: s.Providers, Guard: s.guard().DialContext, Automators: automators, Log: s.Log, Resources: cache,
 			Meter: s.metrics, Tracer: s.tracer}, c.(app.WorkWaiter))
 	}
@@ -83,5 +85,6 @@ func (s *Server) alone() bool { return s.Database == "" }
 
 // balance shares slots among tenants, of all provisioners.
 func (s *Server) balance(ctx context.Context) {
-	(&jobs.Balance{Balancer: &fleet.Balancer{App: s.App.FleetService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}, Store: s.Store, Log: s.Log}).Run(ctx)
+	balancer := &fleet.Balancer{App: s.App.FleetService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
+	(&upkeep.Balance{Balancer: balancer, Feed: s.Store, Log: s.Log}).Run(ctx)
 }

@@ -12,7 +12,7 @@ import (
 	"muster/app/resource"
 	"muster/app/store/blob"
 	"muster/cmd/muster/cli"
-	"muster/jobs"
+	"muster/jobs/cache"
 )
 
 // resourceConfig says where a server keeps resources, and how much of them.
@@ -94,9 +94,9 @@ func (b *byteSize) String() string { return strings.ReplaceAll(resource.Bytes(in
 func (b *byteSize) Type() string { return "bytes" }
 
 // resourceCache is where workers of a host keep contents.
-func resourceCache(data string, limit int64, log *slog.Logger) *jobs.ResourceCache {
+func resourceCache(data string, limit int64, log *slog.Logger) *cache.Resources {
 	if limit <= 0 {
 		limit = defaultResourceCache
 	}
-	return &jobs.ResourceCache{Dir: filepath.Join(data, "resource-cache"), Limit: limit, Log: log}
+	return &cache.Resources{Dir: filepath.Join(data, "resource-cache"), Limit: limit, Log: log}
 }

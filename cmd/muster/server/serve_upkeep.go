@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
-	"muster/jobs"
+	"muster/jobs/upkeep"
 )
 
 // upkeepConfig says what the server does by itself after a time.
@@ -44,7 +44,7 @@ func (u *upkeepConfig) check() error {
 }
 
 // retention forgets what has been kept for long enough.
-func (s *Server) retention() *jobs.Retention {
+func (s *Server) retention() *upkeep.Retention {
 	u := s.Upkeep
-	return &jobs.Retention{Store: s.Store, Events: time.Duration(u.EventsDays) * Day, Logs: time.Duration(u.LogsDays) * Day, Log: s.Log, Now: time.Now}
+	return &upkeep.Retention{Store: s.Store, Events: time.Duration(u.EventsDays) * Day, Logs: time.Duration(u.LogsDays) * Day, Log: s.Log, Now: time.Now}
 }

@@ -20,6 +20,7 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/file/catalog"
+	"muster/app/file/catalog/form"
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/store"
@@ -29,7 +30,10 @@ import (
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/observe/metrics"
 	"muster/cmd/muster/wiring"
-	"muster/jobs"
+	"muster/jobs/budget"
+	"muster/jobs/queue"
+	"muster/jobs/reconcile"
+	"muster/jobs/upkeep"
 	"muster/portal"
 	fleetpage "muster/portal/fleet"
 	"muster/portal/site"
@@ -74,7 +78,7 @@ type Server struct {
 
 	App         *all.App
 	Store       *store.Store
-	queue       *jobs.Queue
+	queue       *queue.Queue
 	Providers   *ProviderSet
 	HTTP        *http.Server
 	probe       *Probe
@@ -152,12 +156,14 @@ func (s *Server) open(ctx context.Context) error {
 	if err := s.observe(); err != nil {
 		return err
 	}
-	budget := jobs.NewBudget(s.queue, c.Log)
-	budget.Meter = s.metrics
-	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: budget, meter: s.metrics, tracer: s.tracer, guard: s.guard()}
+	calls := budget.New(s.queue, c.Log)
+	calls.Meter = s.metrics
+	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: calls, meter: s.metrics,
+		tracer: s.tracer, guard: s.guard()}
 	s.onClose(s.Providers.Close)
 	s.App = wiring.UseCases(all.Deps{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock,
-		Budgets: budget, Calls: budget, Facts: s.facts, Provisioned: true, HookGuard: s.guard(), Accounts: AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
+		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
+		Accounts:   AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
 		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
 	if _, err := s.App.RecordCatalog(ctx, s.id); err != nil {
 		return err
@@ -175,7 +181,7 @@ func (s *Server) onClose(f func() error) { s.closers = append(s.closers, f) }
 
 func (s *Server) loadCatalog() error {
 	o := families.CatalogOptions(s.Env)
-	o.Warn = func(p catalog.Problem) { s.Log.Warn("catalog: " + p.String()) }
+	o.Warn = func(p form.Problem) { s.Log.Warn("catalog: " + p.String()) }
 	o.HostAccess = s.HostAccess
 	s.reader = catalog.NewReader(o, families.All())
 	c, err := s.reader.Load(s.Catalogs...)
@@ -191,14 +197,14 @@ func (s *Server) openQueue(ctx context.Context, installation string) error {
 	s.QueueNote = "Redis at REDIS_URL"
 	if url == "" {
 		password := identity.NewPassword()
-		embedded, err := jobs.StartEmbeddedRedis(password)
+		embedded, err := queue.StartEmbeddedRedis(password)
 		if err != nil {
 			return err
 		}
 		s.onClose(embedded.Close)
 		url, s.QueueNote = embedded.URL(password), "inside this process"
 	}
-	q, err := jobs.OpenQueue(url, installation)
+	q, err := queue.Open(url, installation)
 	if err != nil {
 		return err
 	}
@@ -289,7 +295,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.Store.Reached()
 	wg.Go(func() { s.queue.Pulse(loops, s.Store.Reached) })
 	wg.Go(func() {
-		(&jobs.HealthClock{Ring: s.App.RingRounds, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
+		(&upkeep.HealthClock{Ring: s.App.RingRounds, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
 	})
 	wg.Go(func() { s.Store.Lead(loops, s.lead) })
 	if s.slack != nil {
@@ -321,7 +327,7 @@ func (s *Server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&jobs.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.App.Expire, Undo: s.App.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
+		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.App.Expire, Undo: s.App.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
 		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
@@ -329,17 +335,19 @@ func (s *Server) lead(ctx context.Context) {
 		if s.Database != "" {
 			name = rand.Text()
 		}
-		(&jobs.Reconciler{Name: name, Installation: s.Providers.Installation, Store: s.Store, Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.App.SecretsOf}, Catalog: s.catalog.Load, Own: s.App.OwnProviders, Used: s.Store.AccountUsed,
+		(&reconcile.Reconciler{Name: name, Installation: s.Providers.Installation,
+			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store,
+			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.App.SecretsOf}, Catalog: s.catalog.Load, Own: s.App.OwnProviders, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox makes its machines on the host that works, which is another one where this server does not.
 			Elsewhere: s.madeElsewhere}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
 	wg.Go(func() {
-		(&jobs.BuildTender{Tend: s.App.TendBuilds, Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
+		(&upkeep.BuildTender{Tend: s.App.TendBuilds, Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
 	})
-	wg.Go(func() { (&jobs.Sweeper{Sweep: s.App.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx) })
-	wg.Go(func() { (&jobs.Mender{Repair: s.App.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx) })
+	wg.Go(func() { (&upkeep.Sweeper{Sweep: s.App.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx) })
+	wg.Go(func() { (&upkeep.Mender{Repair: s.App.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx) })
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
 	if s.slack != nil {

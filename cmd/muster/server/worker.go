@@ -22,6 +22,9 @@ import (
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/observe/metrics"
 	"muster/jobs"
+	"muster/jobs/budget"
+	"muster/jobs/coordinator"
+	"muster/jobs/queue"
 	rest "muster/portal/client"
 )
 
@@ -107,7 +110,7 @@ type workerProcess struct {
 	workerSettings
 	token   atomic.Pointer[string]
 	worker  *jobs.Worker
-	server  *jobs.Remote
+	server  *coordinator.Remote
 	log     *slog.Logger
 	closers []func() error
 }
@@ -133,21 +136,21 @@ func startWorker(c *cli.Context, s workerSettings) (w *workerProcess, err error)
 		return nil, err
 	}
 	w.closers = append(w.closers, end)
-	client := jobs.NewHTTP(t)
+	client := coordinator.NewHTTP(t)
 	w.closers = append(w.closers, func() error { client.CloseIdleConnections(); return nil })
-	w.server = &jobs.Remote{URL: s.Server, Token: func() string { return *w.token.Load() }, HTTP: client}
-	var queue *jobs.Queue
+	w.server = &coordinator.Remote{URL: s.Server, Token: func() string { return *w.token.Load() }, HTTP: client}
+	var q *queue.Queue
 	if url := os.Getenv("REDIS_URL"); url != "" {
-		if queue, err = jobs.OpenQueue(url, s.Installation); err != nil {
+		if q, err = queue.Open(url, s.Installation); err != nil {
 			return nil, err
 		}
-		w.closers = append(w.closers, queue.Close)
+		w.closers = append(w.closers, q.Close)
 	}
-	budget := jobs.NewBudget(queue, w.log)
-	budget.Meter = counts
+	calls := budget.New(q, w.log)
+	calls.Meter = counts
 	guard := &netguard.Guard{Allow: s.Networks}
 	accounts := &ProviderSet{Dir: filepath.Join(s.Data, "providers"), Installation: s.Installation, Log: w.log,
-		budget: budget, meter: counts, tracer: tracer, guard: guard}
+		budget: calls, meter: counts, tracer: tracer, guard: guard}
 	w.closers = append(w.closers, accounts.Close)
 	if err := s.Plugins.Plug(context.Background(), w.log, nil); err != nil {
 		return nil, err
@@ -159,7 +162,7 @@ func startWorker(c *cli.Context, s workerSettings) (w *workerProcess, err error)
 	if err != nil {
 		return nil, err
 	}
-	w.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: s.Name, Tenant: s.Tenant, Slots: s.Slots, Queue: queue, Coordinator: w.server,
+	w.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: s.Name, Tenant: s.Tenant, Slots: s.Slots, Queue: q, Coordinator: w.server,
 		Providers: accounts, Guard: guard.DialContext, Automators: automators, Log: w.log, Resources: resourceCache(s.Data, s.Cache, w.log),
 		Meter: counts, Tracer: tracer})
 	if err == nil {

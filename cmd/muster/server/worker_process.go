@@ -14,7 +14,7 @@ import (
 
 	"muster/app/fleet"
 	"muster/cmd/muster/observe/metrics"
-	"muster/jobs"
+	"muster/jobs/provisioner"
 )
 
 // crew starts worker processes.
@@ -64,7 +64,7 @@ type osWorker struct {
 	once  sync.Once
 }
 
-var _ jobs.WorkerHandle = (*osWorker)(nil)
+var _ provisioner.WorkerHandle = (*osWorker)(nil)
 
 // Limits of what may be waited for.
 const (
@@ -72,8 +72,8 @@ const (
 	maxWords = 64
 )
 
-// hire starts a worker process. It implements jobs.Provisioner.Start.
-func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (jobs.WorkerHandle, error) {
+// hire starts a worker process. It implements provisioner.Provisioner.Start.
+func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -150,13 +150,13 @@ func (h *osWorker) say(word workerWord) {
 	}
 }
 
-// Update implements jobs.WorkerHandle.
+// Update implements provisioner.WorkerHandle.
 func (h *osWorker) Update(o fleet.WorkerOrder) { h.say(workerWord{Slots: o.Slots, Token: o.Token}) }
 
-// Drain implements jobs.WorkerHandle.
+// Drain implements provisioner.WorkerHandle.
 func (h *osWorker) Drain() { h.say(workerWord{Drain: true}) }
 
-// Stop implements jobs.WorkerHandle: the end of its input lets a worker give back what it holds; one that does not is killed.
+// Stop implements provisioner.WorkerHandle: the end of its input lets a worker give back what it holds; one that does not is killed.
 func (h *osWorker) Stop() {
 	h.once.Do(func() {
 		close(h.ends)
@@ -171,5 +171,5 @@ func (h *osWorker) Stop() {
 	})
 }
 
-// Done implements jobs.WorkerHandle.
+// Done implements provisioner.WorkerHandle.
 func (h *osWorker) Done() <-chan struct{} { return h.done }

@@ -1,0 +1,131 @@
+package form
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+type firewallDoc struct {
+	Open []firewallRuleDoc `yaml:"open" doc:"What is let in beside SSH; nothing where it is empty."`
+}
+
+// firewallRuleDoc is "443 from anywhere", or the same in parts.
+type firewallRuleDoc struct {
+	Protocol string   `yaml:"protocol" doc:"tcp, udp or icmp; tcp where absent."`
+	Ports    ports    `yaml:"ports" doc:"A port such as 443, or a range such as 8000-8100. icmp has none."`
+	From     []string `yaml:"from" doc:"Prefixes of addresses that are let in, such as 10.0.0.0/8. Anywhere where absent."`
+}
+
+// ports is a number, or a range as text.
+type ports string
+
+const portsPattern = `[1-9][0-9]{0,4}(?:-[1-9][0-9]{0,4})?`
+
+var portsShape = regexp.MustCompile(`^` + portsPattern + `$`)
+
+func (p *ports) fromNode(d *Decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!int" || n.ShortTag() == "!!str") && portsShape.MatchString(n.Value) {
+		*p = ports(n.Value)
+		return
+	}
+	d.Wrong(n, path, "a port such as 443, or a range such as 8000-8100", d.emptyHint(n))
+}
+
+func (ports) schema() map[string]any {
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "integer", "minimum": 1, "maximum": 65535},
+		map[string]any{"type": "string", "pattern": `^` + portsPattern + `$`},
+	}}
+}
+
+// firewallRulePattern is also what the schema says.
+const firewallRulePattern = `^(?:(?:(tcp|udp) )?(` + portsPattern + `)|icmp)(?: from (anywhere|[0-9A-Fa-f.:/]+(?:, ?[0-9A-Fa-f.:/]+)*))?$`
+
+var firewallRuleShape = regexp.MustCompile(firewallRulePattern)
+
+func (r *firewallRuleDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.MappingNode {
+		type mapping firewallRuleDoc // without this method
+		d.Value(n, ValueOf((*mapping)(r)), path)
+		return
+	}
+	m := firewallRuleShape.FindStringSubmatch(n.Value)
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" && n.ShortTag() != "!!int" || m == nil {
+		d.Wrong(n, path, `a port such as 443, a text such as "udp 53 from 10.0.0.0/8", or a mapping with protocol, ports and from`, d.emptyHint(n))
+		return
+	}
+	r.Protocol, r.Ports = m[1], ports(m[2])
+	if m[2] == "" {
+		r.Protocol = "icmp"
+	}
+	if m[3] != "" && m[3] != "anywhere" {
+		for from := range strings.SplitSeq(m[3], ",") {
+			r.From = append(r.From, strings.TrimSpace(from))
+		}
+	}
+}
+
+func (firewallRuleDoc) schema() map[string]any {
+	type mapping firewallRuleDoc
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "integer", "minimum": 1, "maximum": 65535},
+		map[string]any{"type": "string", "pattern": firewallRulePattern, "description": "Such as: 443 from anywhere, or udp 53 from 10.0.0.0/8."},
+		schemaOf[mapping](),
+	}}
+}
+
+var (
+	_ noder   = (*ports)(nil)
+	_ noder   = (*firewallRuleDoc)(nil)
+	_ schemer = ports("")
+	_ schemer = firewallRuleDoc{}
+	_ writer  = firewallRuleDoc{}
+)
+
+func (f *firewallDoc) Firewall() *app.Firewall {
+	if f == nil {
+		return nil
+	}
+	out := &app.Firewall{}
+	for _, r := range f.Open {
+		rule := app.FirewallRule{Protocol: r.Protocol, Ports: string(r.Ports), From: r.From}
+		if rule.Protocol == "" {
+			rule.Protocol = "tcp"
+		}
+		if len(rule.From) == 0 {
+			rule.From = app.Anywhere()
+		}
+		out.Rules = append(out.Rules, rule)
+	}
+	return out
+}
+
+// FirewallDocOf turns the app's word into what is written.
+func FirewallDocOf(f *app.Firewall) *firewallDoc {
+	d := &firewallDoc{}
+	for _, r := range f.Rules {
+		d.Open = append(d.Open, firewallRuleDoc{Protocol: r.Protocol, Ports: ports(r.Ports), From: r.From})
+	}
+	return d
+}
+
+// toNode writes a rule as one text, the shortest that says it.
+func (r firewallRuleDoc) toNode() *yaml.Node {
+	text := string(r.Ports)
+	if r.Protocol != "" && r.Protocol != "tcp" {
+		text = strings.TrimSpace(r.Protocol + " " + text)
+	}
+	if len(r.From) > 0 && !slices.Equal(r.From, app.Anywhere()) {
+		text += " from " + strings.Join(r.From, ", ")
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		return plainNode(n)
+	}
+	return textNode(text)
+}

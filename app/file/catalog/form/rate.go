@@ -1,0 +1,33 @@
+package form
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"muster/app"
+)
+
+// Rate is how many calls an account takes: 10/s, 600/m, 5000/h.
+type Rate app.Rate
+
+func (x *Rate) fromNode(d *Decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		if r, err := app.ParseRate(n.Value); err == nil {
+			*x = Rate(r)
+			return
+		}
+	}
+	hint := ""
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!int" {
+		hint = "say in which time: " + n.Value + "/s, " + n.Value + "/m or " + n.Value + "/h"
+	}
+	d.Wrong(n, path, "a rate of calls such as 10/s, 600/m or 5000/h", hint)
+}
+
+func (Rate) schema() map[string]any {
+	return map[string]any{"type": "string", "pattern": app.RatePattern}
+}
+
+var (
+	_ noder   = (*Rate)(nil)
+	_ schemer = Rate{}
+)

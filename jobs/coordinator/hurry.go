@@ -1,0 +1,59 @@
+package coordinator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"muster/app"
+	"muster/app/execution"
+	"muster/jobs/internal/loop"
+	"muster/portal/wire"
+)
+
+var _ execution.Hurrier = (*Remote)(nil)
+
+const (
+	hurryPace    = 250 * time.Millisecond // at least so long from one wait to the next, whatever the server answers
+	HurryUnknown = time.Minute            // until a server that does not know what is asked is asked again
+)
+
+// Hurry implements app.Hurrier: one wait after the other, never two at once, until stop is called. What is cancelled between
+// two of them is told by the next one. While the server cannot be reached nothing is told, and heartbeats must do.
+func (r *Remote) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
+	told := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	var waits sync.WaitGroup
+	waits.Go(func() { r.awaitHurries(ctx, w, told) })
+	return told, func() { cancel(); waits.Wait() }
+}
+
+func (r *Remote) awaitHurries(ctx context.Context, w app.WorkerID, told chan struct{}) {
+	for failures := 0; ctx.Err() == nil; {
+		began := time.Now()
+		var answer wire.HurryAnswer
+		once, cancel := context.WithTimeout(ctx, awaitAnswer)
+		err := r.ask(once, "hurry", wire.HurryMessage{Worker: w}, &answer)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		wait := hurryPace - time.Since(began)
+		switch {
+		case err == nil:
+			failures = 0
+		case app.CodeOf(err) == app.ETransient || app.CodeOf(err) == app.ERateLimit:
+			failures++
+			wait = max(loop.BackOff(time.Second, failures), min(app.AsError(err).RetryAfter, loop.LongestWait))
+		default: // an older server
+			failures++
+			wait = HurryUnknown
+		}
+		if answer.Told || failures == 1 { // the answer that was lost may have told it
+			loop.Ring(told)
+		}
+		if wait > 0 && loop.Pause(ctx, wait) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package queue
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"muster/app"
+	"muster/jobs/internal/loop"
+)
+
+const (
+	sweepEvery = 500 * time.Millisecond
+	// A bell that nobody answered for so long is rung again, in case the queue lost it without losing everything.
+	bellPatience = 30 * time.Second
+	expireEvery  = 5 * time.Second
+	ringBatch    = 500
+	// maxBells is how many bells of a tenant may lie in the queue: more than it has workers.
+	maxBells = 1000
+)
+
+// Dispatcher rings the doorbells of queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
+type Dispatcher struct {
+	Ledger app.Ledger
+	Queue  *Queue
+	Expire func(ctx context.Context) (int, error)
+	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: somebody else does
+	Log    *slog.Logger
+	Now    func() time.Time
+	Meter  app.Meter // nil: nobody counts
+}
+
+// Run works until ctx ends.
+func (d *Dispatcher) Run(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	var expired, patience time.Time
+	var trouble loop.Trouble
+	for {
+		err := d.ring(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.Say(d.Log, "ringing doorbells", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.Ledger.Committed():
+			continue
+		case <-tick.C:
+		}
+		now := d.Now()
+		trouble.Say(d.Log, "looking after steps", d.sweep(ctx, now, &patience))
+		if d.Undo != nil {
+			n, err := d.Undo(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			trouble.Say(d.Log, "beginning roll-backs", err)
+			if n > 0 {
+				d.Log.Info("operations that ended badly are being rolled back, as was asked for", "operations", n)
+			}
+		}
+		if now.Sub(expired) >= expireEvery || now.Before(expired) {
+			expired = now
+			n, err := d.Expire(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			trouble.Say(d.Log, "ending leases", err)
+			if n > 0 {
+				app.MeterOf(d.Meter).Add(app.MetricExpired, float64(n))
+				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)
+			}
+		}
+	}
+}
+
+// ring empties the outbox.
+func (d *Dispatcher) ring(ctx context.Context) error {
+	for {
+		bells, err := d.Ledger.Unrung(ctx, ringBatch)
+		if err != nil || len(bells) == 0 {
+			return err
+		}
+		rung, err := d.ringAll(ctx, bells)
+		if rung > 0 {
+			app.MeterOf(d.Meter).Add(app.MetricRung, float64(rung))
+			if e := d.Ledger.MarkRung(ctx, bells[:rung], d.Now()); err == nil {
+				err = e
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// ringAll rings bells and gives how many of them need no more thought. A tenant whose queue holds maxBells already gets no
+// more: they are for waking idle workers, and those who work go from step to step by themselves.
+func (d *Dispatcher) ringAll(ctx context.Context, bells []app.Bell) (int, error) {
+	room := map[string]int{}
+	for i, b := range bells {
+		left, known := room[b.Tenant]
+		if !known {
+			waiting, err := d.Queue.Waiting(ctx, b.Tenant)
+			if err != nil {
+				return i, err
+			}
+			left = maxBells - waiting
+		}
+		if left > 0 {
+			if err := d.Queue.Ring(ctx, b); err != nil {
+				return i, err
+			}
+		}
+		room[b.Tenant] = left - 1
+	}
+	return len(bells), nil
+}
+
+func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Time) error {
+	n, err := d.Ledger.SweepSteps(ctx, now)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		app.MeterOf(d.Meter).Add(app.MetricSwept, float64(n))
+		d.Log.Info("steps taken back or due", "steps", n)
+	}
+	lost, err := d.Queue.Lost(ctx)
+	if err != nil {
+		return err
+	}
+	if lost {
+		n, err := d.Ledger.Unring(ctx, "", now)
+		if n > 0 {
+			app.MeterOf(d.Meter).Add(app.MetricRungAnew, float64(n), "queue_lost")
+			d.Log.Warn("the queue was lost; ringing again", "steps", n)
+		}
+		return err
+	}
+	if now.Sub(*patience) < bellPatience && !now.Before(*patience) {
+		return nil
+	}
+	*patience = now
+	return d.ringAgain(ctx, now.Add(-bellPatience))
+}
+
+// ringAgain rings for steps that nobody came for, unless the bells rung for them are still in the queue: where all
+// workers are busy for long, more bells would bring nobody, only fill Redis.
+func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
+	unheard, err := d.Ledger.Unheard(ctx, before)
+	if err != nil {
+		return err
+	}
+	for tenant, steps := range unheard {
+		bells, err := d.Queue.Waiting(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		if bells >= min(steps, maxBells) {
+			continue
+		}
+		n, err := d.Ledger.Unring(ctx, tenant, before)
+		if err != nil {
+			return err
+		}
+		app.MeterOf(d.Meter).Add(app.MetricRungAnew, float64(n), "unheard")
+	}
+	return nil
+}

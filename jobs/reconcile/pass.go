@@ -1,0 +1,281 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/app/fleet"
+	"muster/jobs/budget"
+)
+
+// pass is one look at one account.
+type pass struct {
+	*Reconciler
+	policy  app.OrphanPolicy
+	account app.Account
+	name    string    // of the provider, as its tenants know it
+	next    time.Time // when to compare again
+	again   time.Time // when to look again for lost machines
+	watches bool      // it looks for lost machines only
+	idle    bool      // there was nothing to list the account for
+	prices  map[string]map[string]float64
+}
+
+// run compares the account. The list is made before the ledger is read, so that a machine that is made in between is not
+// taken for one that nobody wants.
+func (p *pass) run(ctx context.Context) error {
+	name := p.account.Provider
+	cloud, spec, err := p.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	p.name = spec.Name
+	machines, err := p.list(ctx, cloud, spec)
+	if err != nil {
+		return err
+	}
+	live, err := p.Orphans.IntentsOf(ctx, p.name)
+	if err != nil {
+		return err
+	}
+	errs := []error{p.learn(ctx, live, machines)}
+	found, err := p.sort(ctx, live, machines)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	orphans, err := p.Orphans.SeeOrphans(ctx, name, time.Now(), found)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	p.account.Orphans = len(orphans)
+	// The list may have taken so long that another server looks after the account by now: what both delete would be too much.
+	held, err := p.Accounts.HoldAccount(ctx, name, p.Name, time.Now(), accountHold)
+	if err == nil && !held {
+		err = app.Errorf(app.ETransient, "the pass took so long that another server has taken account %s over", name)
+	}
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	errs = append(errs, p.clear(ctx, cloud, orphans))
+	x, err := p.expect(ctx)
+	if err == nil {
+		err = p.compare(ctx, cloud, machines, x)
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// list gives the account's machines of ours.
+func (p *pass) list(ctx context.Context, cloud app.Provider, spec *app.ProviderSpec) ([]app.Machine, error) {
+	machines, err := cloud.List(ctx, map[string]string{app.TagInstallation: p.Installation})
+	if err != nil {
+		return nil, p.fromHere(spec, err)
+	}
+	machines = slices.DeleteFunc(slices.Clone(machines), func(m app.Machine) bool { return m.Tags[app.TagInstallation] != p.Installation })
+	p.account.Machines = len(machines)
+	return machines, nil
+}
+
+// watch looks for lost machines only, and leaves what is known of orphans as it is: how many machines may be deleted is bounded by how often
+// accounts are compared. An account of which another server has just done so is left alone.
+func (p *pass) watch(ctx context.Context) error {
+	began := p.account.BeganAt
+	known, err := p.Accounts.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range known {
+		if a.Provider != p.account.Provider {
+			continue
+		}
+		p.account, p.account.BeganAt = a, began
+		doubts := p.expectationOf(a.Provider)
+		if a.Error == "" && (doubts == nil || len(doubts.missed) == 0) && began.Sub(a.EndedAt) < p.Watch-p.gap() {
+			p.idle, p.again = true, a.EndedAt.Add(p.Watch)
+			return nil
+		}
+	}
+	x, err := p.expect(ctx)
+	if err != nil {
+		return err
+	}
+	if len(x.machines) == 0 {
+		p.idle = true
+		return nil
+	}
+	p.account.Error, p.account.Lost, p.account.Deleted, p.account.HeldBack = "", 0, 0, 0
+	cloud, spec, err := p.open(ctx, p.account.Provider)
+	if err != nil {
+		return err
+	}
+	machines, err := p.list(ctx, cloud, spec)
+	if err != nil {
+		return err
+	}
+	return p.compare(ctx, cloud, machines, x)
+}
+
+// learn writes down machines that no step has reported: the answer that named them was lost. They belong on the receipt.
+func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machines []app.Machine) error {
+	var errs []error
+	for _, m := range machines {
+		i, wanted := live[m.Tags[app.TagIntent]]
+		if !wanted || i.Machine == m.ID {
+			continue
+		}
+		seen := fleet.SeenMachine(m, p.price(ctx, i.Tenant, i.Cluster, i.Node))
+		errs = append(errs, p.Orphans.NoteResources(ctx, p.name, i.ID, time.Now(), []app.Seen{seen}))
+	}
+	return errors.Join(errs...)
+}
+
+// sort finds the machines that nobody stands behind.
+func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machines []app.Machine) (orphans []app.Orphan, err error) {
+	running := map[string]bool{}
+	for _, m := range machines {
+		running[m.ID] = m.State != app.MachineStopped
+	}
+	for _, m := range machines {
+		id := m.Tags[app.TagIntent]
+		i, wanted := live[id]
+		kind := app.OrphanUnknown
+		switch {
+		case wanted && i.Over:
+			kind = app.OrphanEnded
+		case wanted && i.Machine != "" && i.Machine != m.ID && running[i.Machine]:
+			kind = app.OrphanDuplicate
+		case wanted:
+			continue // it is the one, or its create step has yet to say which one is
+		default:
+			ended, known, err := p.Orphans.IntentKnown(ctx, p.name, id)
+			if err != nil {
+				return nil, err
+			}
+			if known && !ended {
+				continue // it was made after the ledger was read
+			}
+			if known {
+				kind = app.OrphanEnded
+			}
+		}
+		tags := m.Tags
+		o := app.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
+			Tenant: tags[app.TagTenant], Cluster: tags[app.TagCluster], Node: tags[app.TagNode], Intent: id, Kind: kind, MadeAt: m.MadeAt}
+		if wanted {
+			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
+		}
+		o.Price = p.price(ctx, o.Tenant, o.Cluster, o.Node)
+		orphans = append(orphans, o)
+	}
+	return orphans, nil
+}
+
+// clear deletes what is to be deleted in this pass. What is due but too much at once is left for the passes after it, and
+// people are told.
+func (p *pass) clear(ctx context.Context, cloud app.Provider, orphans []app.Orphan) error {
+	now := time.Now()
+	chosen, heldBack := p.policy.Choose(orphans, p.account.Machines, now)
+	p.account.HeldBack = heldBack
+	if heldBack > 0 {
+		p.Log.Warn("more machines are due for deletion than a pass may delete: have a look at `muster orphans`", "provider", p.account.Provider,
+			"deleted now", len(chosen), "held back", heldBack)
+	}
+	var errs []error
+	for _, o := range chosen {
+		err := p.remove(ctx, cloud, o)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("machine %s: %w", o.Machine, err))
+		}
+	}
+	for _, o := range orphans {
+		if o.Sightings == 1 {
+			app.MeterOf(p.Meter).Add(app.MetricFound, 1, budget.Metered(o.Provider), "orphan")
+			p.Log.Warn("a machine of ours that nobody stands behind", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
+				"node", o.Node, "kind", o.Kind)
+		}
+		if state, at := p.policy.Judge(o); state == app.OrphanDue && at.After(now) && at.Before(p.next) {
+			p.next = at
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// remove deletes an orphan, after one more look at the ledger: somebody may stand behind it by now.
+func (p *pass) remove(ctx context.Context, cloud app.Provider, o app.Orphan) error {
+	if o.Kind != app.OrphanUnknown {
+		live, err := p.Orphans.IntentsOf(ctx, p.name)
+		if err != nil {
+			return err
+		}
+		if i, wanted := live[o.Intent]; wanted && !i.Over && (i.Machine == o.Machine || o.Kind != app.OrphanDuplicate) {
+			return nil
+		}
+	}
+	err := cloud.Delete(ctx, o.Machine)
+	if err == nil {
+		var m app.Machine
+		if m, err = cloud.Describe(ctx, o.Machine); app.CodeOf(err) == app.ENotFound {
+			err = nil
+		} else if err == nil {
+			return p.failedToRemove(ctx, o, app.Errorf(app.ETransient, "%s still has machine %s, which is %s.", o.Provider, o.Machine, m.State))
+		}
+	}
+	if err != nil {
+		return p.failedToRemove(ctx, o, err)
+	}
+	p.account.Deleted++
+	p.account.Orphans--
+	p.Log.Warn("a machine that nobody stood behind was deleted", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster, "node", o.Node,
+		"kind", o.Kind, "ordered by", o.Decided)
+	seen := app.Seen{Kind: fleet.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, MadeAt: o.Since(), Gone: true}
+	return errors.Join(p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), ""),
+		p.Orphans.NoteResources(ctx, p.name, o.Intent, time.Now(), []app.Seen{seen}))
+}
+
+func (p *pass) failedToRemove(ctx context.Context, o app.Orphan, cause error) error {
+	return errors.Join(cause, p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), app.AsError(cause).ForPeople()))
+}
+
+// price gives what a node's machine costs in an hour; 0 where that is not known.
+func (p *pass) price(ctx context.Context, tenant, cluster, node string) float64 {
+	if tenant == "" || cluster == "" {
+		return 0
+	}
+	key := tenant + "/" + cluster
+	if known, ok := p.prices[key]; ok {
+		return known[node]
+	}
+	if p.prices == nil {
+		p.prices = map[string]map[string]float64{}
+	}
+	of := map[string]float64{}
+	p.prices[key] = of
+	d, err := p.Clusters.Definition(ctx, tenant, cluster)
+	if err != nil {
+		return 0
+	}
+	nodes, err := p.Clusters.Nodes(ctx, tenant, cluster)
+	if err != nil {
+		return 0
+	}
+	for _, n := range nodes {
+		of[n.Name] = d.Hardware[n.Hardware].CostPerHour
+	}
+	if _, known := of[node]; known {
+		return of[node]
+	}
+	// A node that the cluster has given back has left its price.
+	had, err := p.Clusters.Resources(ctx, tenant, cluster)
+	if err != nil {
+		return 0
+	}
+	for _, r := range had {
+		if of[r.Node] == 0 {
+			of[r.Node] = r.Price
+		}
+	}
+	return of[node]
+}

@@ -1,0 +1,83 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"muster/app"
+)
+
+// learnAccounts finds which accounts there are: those of the installation's catalog, and tenants' own.
+func (r *Reconciler) learnAccounts(ctx context.Context) error {
+	known := maps.Clone(r.Catalog().Providers)
+	if known == nil {
+		known = map[string]*app.ProviderSpec{}
+	}
+	if r.Own != nil {
+		own, err := r.Own(ctx)
+		if err != nil {
+			return err
+		}
+		for _, spec := range own {
+			known[spec.Account()] = spec
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = known
+	return nil
+}
+
+// accounts are all that are known, by name. The map is not changed.
+func (r *Reconciler) accounts() map[string]*app.ProviderSpec {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known
+}
+
+// accountOf names the account in which the machines of a cluster are: the tenant's own provider of the name, or the installation's.
+func (r *Reconciler) accountOf(c app.Cluster) string {
+	if own := app.AccountName(c.Tenant, c.Provider); r.accounts()[own] != nil {
+		return own
+	}
+	return c.Provider
+}
+
+// open opens an account, from this server.
+func (r *Reconciler) open(ctx context.Context, name string) (app.Provider, *app.ProviderSpec, error) {
+	spec := r.accounts()[name]
+	if spec == nil {
+		return nil, nil, app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
+	}
+	if r.Elsewhere != nil && r.Elsewhere(*spec) {
+		return nil, spec, r.fromHere(spec, &app.Error{Code: app.ETransient, Reason: "elsewhere",
+			Message: "its machines are on the hosts of provisioners, and this server carries out nothing itself"})
+	}
+	cloud, err := r.Providers.Provider(ctx, *spec)
+	return cloud, spec, r.fromHere(spec, err)
+}
+
+// cannotList begins what is said of an account that this server can't list.
+const cannotList = "cannot be listed from here"
+
+// fromHere says of an error of listing an account that it is this server that cannot list it. Others may: steps of an account whose
+// provider asks for tags are carried out by provisioners with these tags only, and their network may be the only one that reaches it.
+func (r *Reconciler) fromHere(spec *app.ProviderSpec, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := app.AsError(err)
+	out := &app.Error{Code: e.Code, Reason: e.Reason, RetryAfter: e.RetryAfter, Hint: e.Hint}
+	text := e.ForPeople()
+	if e.Code == app.EInternal {
+		out.Code, text = app.ETransient, err.Error()
+	}
+	out.Message = cannotList + ": " + text
+	if !app.HasTags(r.Tags, spec.Provisioner) {
+		out.Message += fmt.Sprintf(" (its provider is for provisioners with %s, and this server has %s: accounts are listed by the server itself, so it needs a way to this one, too)",
+			app.TagText(spec.Provisioner), app.TagText(r.Tags))
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+package reconcile
+
+import "context"
+
+// used tells whether an account has anything to look after. One that was only put into the catalog is asked nothing until it is used; once it was, it stays so.
+func (r *Reconciler) used(ctx context.Context, name string) (bool, error) {
+	if r.Used == nil {
+		return true, nil
+	}
+	r.mu.Lock()
+	known := r.seen[name]
+	r.mu.Unlock()
+	if known {
+		return true, nil
+	}
+	used, err := r.Used(ctx, name)
+	if err != nil || !used {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[name] = true
+	return true, nil
+}

@@ -1,0 +1,2 @@
+// Package redact takes the values of secrets out of logs and errors, in every form that a program may print them in.
+package redact

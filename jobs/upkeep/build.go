@@ -1,0 +1,63 @@
+package upkeep
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"muster/app"
+	"muster/jobs/internal/loop"
+)
+
+const (
+	buildsFallback = 30 * time.Second // when nothing wakes it: another server may have been told
+	buildsTrouble  = 5 * time.Second
+	buildsForget   = time.Hour
+)
+
+// BuildTender gives builds their clusters, and takes them back, as soon as something happens to one.
+type BuildTender struct {
+	Tend   func(ctx context.Context) (moved int, next time.Time, err error)
+	Forget func(ctx context.Context, now time.Time) (int, error)
+	Watch  func(app.Topic) (changed <-chan struct{}, stop func())
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Run works until ctx ends.
+func (b *BuildTender) Run(ctx context.Context) {
+	changed, stop := b.Watch(app.BuildsTopic())
+	defer stop()
+	var trouble loop.Trouble
+	var forgot time.Time
+	for ctx.Err() == nil {
+		moved, next, err := b.Tend(ctx)
+		now := b.Now()
+		if err == nil && (now.Sub(forgot) >= buildsForget || now.Before(forgot)) {
+			forgot = now
+			for n := 1; err == nil && n > 0 && ctx.Err() == nil; {
+				n, err = b.Forget(ctx, now)
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.Say(b.Log, "looking after builds", err)
+		wait := buildsFallback
+		if !next.IsZero() {
+			wait = min(max(next.Sub(now), 10*time.Millisecond), buildsFallback)
+		}
+		if err != nil {
+			wait = min(wait, buildsTrouble)
+		} else if moved > 0 {
+			wait = 0 // what has moved may have moved others
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}

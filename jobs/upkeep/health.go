@@ -1,0 +1,83 @@
+package upkeep
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"muster/app"
+	"muster/app/execution"
+	"muster/jobs/internal/loop"
+)
+
+// How often the clock asks for rounds that are due: no more often, where one is due all the time, and no less, since another server's
+// word of a new cluster may be lost.
+const (
+	ringLeast = 250 * time.Millisecond
+	ringMost  = execution.HealthTick
+	mendEvery = 5 * time.Second
+)
+
+// HealthClock wakes this server's workers, and those that wait at it, when rounds of health checks are due. One question per tick
+// answers for all clusters; where none is looked after, that is four in a minute.
+type HealthClock struct {
+	Ring func(ctx context.Context) (next time.Time, err error)
+	Feed interface {
+		Watch(topic app.Topic) (<-chan struct{}, func())
+	}
+	Log *slog.Logger
+	Now func() time.Time
+}
+
+// Run works until ctx ends.
+func (c *HealthClock) Run(ctx context.Context) {
+	added, stop := c.Feed.Watch(app.HealthTopic())
+	defer stop()
+	var trouble loop.Trouble
+	for {
+		now := c.Now()
+		next, err := c.Ring(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.Say(c.Log, "asking for rounds of health checks that are due", err)
+		wait := ringMost
+		if !next.IsZero() {
+			wait = min(max(next.Sub(now), ringLeast), ringMost)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-added:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Mender begins the repairs that are due. One server does so for all.
+type Mender struct {
+	Repair func(ctx context.Context) (begun int, err error)
+	Every  time.Duration // 0: every five seconds
+	Log    *slog.Logger
+	Meter  app.Meter // nil: nobody counts
+}
+
+// Run works until ctx ends.
+func (m *Mender) Run(ctx context.Context) {
+	var trouble loop.Trouble
+	every := m.Every
+	if every == 0 {
+		every = mendEvery
+	}
+	for loop.Pause(ctx, every) == nil {
+		n, err := m.Repair(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		trouble.Say(m.Log, "repairing sick nodes", err)
+		if n > 0 {
+			app.MeterOf(m.Meter).Add(app.MetricRepairs, float64(n))
+			m.Log.Info("clusters with sick nodes are being repaired, as their templates say", "clusters", n)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package upkeep
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"muster/app"
+	"muster/app/resource"
+	"muster/jobs/internal/loop"
+)
+
+// Sweeper removes contents of resources that nobody needs any more.
+type Sweeper struct {
+	Sweep func(ctx context.Context, after time.Duration) (removed int, err error)
+	Log   *slog.Logger
+	Every time.Duration // zero: an hour
+	After time.Duration // zero: app.SweptAfter
+	Meter app.Meter     // nil: nobody counts
+}
+
+// Run works until ctx ends, at once and then from time to time.
+func (s *Sweeper) Run(ctx context.Context) {
+	if s.Every == 0 {
+		s.Every = retentionEvery
+	}
+	if s.After == 0 {
+		s.After = resource.SweptAfter
+	}
+	var trouble loop.Trouble
+	for {
+		n, err := s.Sweep(ctx, s.After)
+		if ctx.Err() == nil {
+			trouble.Say(s.Log, "removing contents of resources that nobody needs", err)
+		}
+		if n > 0 {
+			app.MeterOf(s.Meter).Add(app.MetricContents, float64(n))
+			s.Log.Info("contents of resources that nobody needs were removed", "contents", n)
+		}
+		if loop.Pause(ctx, s.Every) != nil {
+			return
+		}
+	}
+}
