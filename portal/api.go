@@ -10,9 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/template"
 	"muster/app/usage"
@@ -20,6 +17,10 @@ import (
 	"muster/portal/operation"
 	"muster/portal/site"
 	"muster/portal/wire"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 )
 
 // tellProblems makes huma say its own refusals in our form. Huma keeps that choice in a variable of its package, so it
@@ -180,7 +181,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			})
 			return
 		}
-		a, err := p.Muster.ActorOfToken(ctx.Context(), token, site.Address(r))
+		a, err := p.SignIns.ActorOfToken(ctx.Context(), token, site.Address(r))
 		if err != nil {
 			if app.CodeOf(err) == app.EUnauthorized {
 				w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
@@ -198,7 +199,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		still := func(ctx context.Context) error {
-			_, err := p.Muster.ActorOfToken(ctx, token, site.Address(r))
+			_, err := p.SignIns.ActorOfToken(ctx, token, site.Address(r))
 			return err
 		}
 		long := context.WithValue(ctx.Context(), site.StillKey{}, still)

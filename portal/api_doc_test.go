@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
 	"muster/app/file/catalog"
 	"muster/portal/build"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
 )
 
 // Values that fieldTags does not allow are refused before a use case sees them: also in lists, in embedded structs and in structs within others.
@@ -64,7 +65,7 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 			}
 		}
 	}
-	p := New(Config{Muster: newOffice(t).app, Texts: catalog.Texts{}}) // with all of the API
+	p := New(Config{UseCases: useCases(newOffice(t).app), Texts: catalog.Texts{}}) // with all of the API
 	api := p.newAPI(chi.NewRouter())
 	for _, add := range []func(huma.API){p.apiCatalogRoutes, p.apiClusterRoutes, p.apiMoneyRoutes, p.apiHouseRoutes} {
 		add(api)

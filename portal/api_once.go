@@ -9,20 +9,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"muster/app"
 	"muster/app/cluster"
 	"muster/portal/site"
-)
 
-// Repeats is a power that a Muster may have: to carry out a request once that is sent twice. See app.IdempotencyStore for what it gives.
-type Repeats interface {
-	BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte) (*cluster.KeptAnswer, error)
-	EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error
-	ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error
-	MayRepeat(ctx context.Context, a app.Actor, k cluster.KeptAnswer) error
-}
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+)
 
 const (
 	onceHeader   = "Idempotency-Key"
@@ -34,8 +26,8 @@ const (
 // kept; of those that say that it was not, the key is forgotten, so that the request can be sent again. It stands after bearer.
 func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	key, m := ctx.Header(onceHeader), ctx.Method()
-	kept, able := p.Muster.(Repeats)
-	if key == "" || !able || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
+	kept := p.Repeats
+	if key == "" || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
 		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // a large body is not held
 		next(ctx)
 		return

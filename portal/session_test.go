@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/identity"
 	"muster/app/store/storetest"
 	identitypage "muster/portal/identity"
 	portalsite "muster/portal/site"
+
+	"golang.org/x/net/html"
 )
 
 const horse = "correct horse battery"
@@ -37,7 +38,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
 	w.user(t, "acme", "zoe", app.RoleUser, c.now())
-	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.Muster, cfg.Now = w.app, c.now }}, change...)...)
+	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.UseCases, cfg.Now = useCases(w.app), c.now }}, change...)...)
 	w.clock = c
 	return w
 }

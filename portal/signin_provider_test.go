@@ -13,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"muster/portal/identity"
+	"muster/portal/oidc"
+	"muster/portal/site"
+
 	"github.com/zitadel/oidc/v3/example/server/storage"
 	oidclib "github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 	"golang.org/x/text/language"
-	"muster/portal/identity"
-	"muster/portal/oidc"
-	"muster/portal/site"
 )
 
 // sso is a real OpenID provider on loopback, made of the parts of a certified one, with people whose groups tests change. It

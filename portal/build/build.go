@@ -144,7 +144,7 @@ func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, e
 		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body broke off."}
 	}
 	hook := chi.URLParam(r, "hook")
-	receipt, err := p.Building().TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
+	receipt, err := p.BuildCalls.TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -209,12 +209,12 @@ func (p *Service) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, 
 		}
 	}
 	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
-		return p.Building().AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
+		return p.BuildCalls.AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
 	})
 }
 
 func (p *Service) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
-	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.Building().EndBuildBy(r.Context(), k) })
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.BuildCalls.EndBuildBy(r.Context(), k) })
 }
 
 // smallJSON reads a body of a few fields; an empty one is nothing.
@@ -242,7 +242,7 @@ func (p *Service) buildExtend(w http.ResponseWriter, r *http.Request) (any, int,
 		return nil, 0, err
 	}
 	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
-		return p.Building().ExtendBuildBy(r.Context(), k, by)
+		return p.BuildCalls.ExtendBuildBy(r.Context(), k, by)
 	})
 }
 
@@ -251,7 +251,7 @@ func (p *Service) buildInventory(w http.ResponseWriter, r *http.Request) (any, i
 	if err != nil {
 		return nil, 0, err
 	}
-	v, err := p.Building().BuildClusterBy(r.Context(), k)
+	v, err := p.BuildCalls.BuildClusterBy(r.Context(), k)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -274,7 +274,7 @@ func (p *Service) buildKey(w http.ResponseWriter, r *http.Request) (any, int, er
 	if err != nil {
 		return nil, 0, err
 	}
-	_, pem, err := p.Building().BuildKeyBy(r.Context(), k)
+	_, pem, err := p.BuildCalls.BuildKeyBy(r.Context(), k)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -301,6 +301,6 @@ func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any,
 		}
 	}
 	return byBuild(r, func(k appbuild.BuildKey) (cluster.Certificate, error) {
-		return p.Building().BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
+		return p.BuildCalls.BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
 	})
 }

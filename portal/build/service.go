@@ -1,15 +1,16 @@
 package build
 
 import (
-	"github.com/danielgtaylor/huma/v2"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Service serves the pages and REST operations of build hooks.
 type Service struct {
 	*site.Site
 
-	// HooksDocument describes what is below /hooks; nil where there are no builds.
+	// HooksDocument describes what is below /hooks.
 	HooksDocument *huma.OpenAPI
 }
 

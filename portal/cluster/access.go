@@ -6,18 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/template"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 )
 
 // Access is the page of all ways into a cluster's machines.
 func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) er
 
 // Inventory is an inventory as a file.
 func (p *Service) Inventory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func InventoryForm(o *huma.Operation) {
 }
 
 func (p *Service) APIInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
-	v, err := p.Muster.Cluster(ctx, site.Caller(ctx), in.ID)
+	v, err := p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
