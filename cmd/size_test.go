@@ -33,7 +33,6 @@ var oversized = map[string]int{
 	"lines of app":                                            15320,
 	"lines of app/apptest":                                    12561,
 	"lines of app/file/catalog":                               7231,
-	"lines of function Portal.routes in portal":               289,
 	"lines of function StoreSuite in app/apptest":             136,
 	"lines of function invocation.wrapper in jobs/remote":     142,
 	"lines of function storeTest.secondFactor in app/apptest": 135,
@@ -43,7 +42,7 @@ var oversized = map[string]int{
 	"methods of Cloud in providers/internal/openstacktest":    74,
 	"methods of DB in app/store/db":                           60,
 	"methods of Harness in providers/conformance":             51,
-	"methods of Portal in portal":                             47,
+	"methods of Portal in portal":                             44,
 	"methods of Server in bot/slack":                          60,
 	"methods of Service in app/build":                         53,
 	"methods of Service in app/chat":                          41,
@@ -105,7 +104,7 @@ var oversized = map[string]int{
 const usualToday = 41
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1512
+const longLines = 1500
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

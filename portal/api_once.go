@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	onceHeader   = "Idempotency-Key"
 	onceReplayed = "Idempotency-Replayed" // true on an answer that was given before
 	onceTime     = 10 * time.Second       // for what is kept after an answer, whose sender may be gone
 )
@@ -25,7 +24,7 @@ const (
 // repeatable lets requests that carry a key of their sender's be carried out once, however often they come. Answers that say that it was done are
 // kept; of those that say that it was not, the key is forgotten, so that the request can be sent again. It stands after bearer.
 func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
-	key, m := ctx.Header(onceHeader), ctx.Method()
+	key, m := ctx.Header(site.OnceHeader), ctx.Method()
 	kept := p.Repeats
 	if key == "" || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
 		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // a large body is not held

@@ -34,11 +34,11 @@ func newBuildDoor() buildDoor {
 	return buildDoor{httprate.NewRateLimiter(perBuildHook, time.Minute), httprate.NewRateLimiter(perBuildAddress, time.Minute)}
 }
 
-// BuildRoutes is the site map of those who have no account.
-func (p *Service) BuildRoutes(r chi.Router) {
+// CallRoutes are the addresses of those who have no account.
+func CallRoutes(p *Service) []site.Route {
 	door := newBuildDoor()
-	knock := func(h func(w http.ResponseWriter, r *http.Request) (any, int, error)) http.HandlerFunc {
-		return site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
+	knock := func(method, pattern string, h func(w http.ResponseWriter, r *http.Request) (any, int, error)) site.Route {
+		return site.Route{Method: method, Pattern: pattern, Plain: site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
 			if door.address.OnLimit(w, r, site.Neighbourhood(site.Address(r))) || door.hook.OnLimit(w, r, chi.URLParam(r, "hook")) {
 				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
 				return
@@ -54,17 +54,18 @@ func (p *Service) BuildRoutes(r chi.Router) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
 			_ = json.NewEncoder(w).Encode(site.WithLists(answer))
-		})
+		})}
 	}
-	p.HooksDocument = BuildDocument()
-	r.Get("/hooks/openapi.json", site.ServeOpenAPI(p.HooksDocument))
-	r.Post("/hooks/{hook}", knock(p.buildTake))
-	r.Get("/hooks/{hook}/builds/{build}", knock(p.buildAwait))
-	r.Get("/hooks/{hook}/builds/{build}/inventory", knock(p.buildInventory))
-	r.Get("/hooks/{hook}/builds/{build}/key", knock(p.buildKey))
-	r.Post("/hooks/{hook}/builds/{build}/certificate", knock(p.buildCertificate))
-	r.Post("/hooks/{hook}/builds/{build}/end", knock(p.buildEnd))
-	r.Post("/hooks/{hook}/builds/{build}/extend", knock(p.buildExtend))
+	return []site.Route{
+		{Method: http.MethodGet, Pattern: "/hooks/openapi.json", Plain: site.ServeOpenAPI(p.HooksDocument)},
+		knock(http.MethodPost, "/hooks/{hook}", p.buildTake),
+		knock(http.MethodGet, "/hooks/{hook}/builds/{build}", p.buildAwait),
+		knock(http.MethodGet, "/hooks/{hook}/builds/{build}/inventory", p.buildInventory),
+		knock(http.MethodGet, "/hooks/{hook}/builds/{build}/key", p.buildKey),
+		knock(http.MethodPost, "/hooks/{hook}/builds/{build}/certificate", p.buildCertificate),
+		knock(http.MethodPost, "/hooks/{hook}/builds/{build}/end", p.buildEnd),
+		knock(http.MethodPost, "/hooks/{hook}/builds/{build}/extend", p.buildExtend),
+	}
 }
 
 // BuildDocument describes what is below /hooks. It is a document of its own, beside that of the REST API: who asks here has no account but a hook's

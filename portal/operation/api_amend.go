@@ -2,7 +2,6 @@ package operation
 
 import (
 	"context"
-	"net/http"
 	"reflect"
 
 	"muster/app"
@@ -90,15 +89,4 @@ func (p *Service) APIClusterConfig(ctx context.Context, in *site.IDInput) (*site
 func (p *Service) APIAmend(ctx context.Context, in *amendInput) (*site.Amended, error) {
 	answer, err := p.Amendments.Amend(ctx, site.Caller(ctx), in.ID, in.Body)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
-}
-
-// EitherAmend documents the answers.
-func EitherAmend(o *huma.Operation) {
-	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/AmendAnswer"}}}
-	o.DefaultStatus = http.StatusCreated
-	o.Responses = map[string]*huma.Response{
-		"200": {Description: "The cluster is so already; nothing was to be done", Content: answer},
-		"201": {Description: "The operation, and the cluster as it is now", Content: answer},
-		"202": {Description: "The request waits for approvals", Content: answer},
-	}
 }

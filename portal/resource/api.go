@@ -64,9 +64,6 @@ func Content(o *huma.Operation) {
 	}
 }
 
-// Slow lets an operation take longer than others, as it speaks to somebody else.
-func Slow(o *huma.Operation) { o.Metadata = map[string]any{site.MetaStream: true} }
-
 type ResourcePath struct {
 	Resource string `path:"resource" maxLength:"400" doc:"Its automator, type and name with colons between, such as shell:archive:site"`
 }

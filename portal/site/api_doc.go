@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/build"
 	"muster/app/catalog"
@@ -18,6 +17,8 @@ import (
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 const SchemaPrefix = "#/components/schemas/"
