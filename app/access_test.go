@@ -26,7 +26,7 @@ func (s *signer) SignCertificate(private []byte, o app.CertificateOrder) (app.Si
 func TestClusterCertificate(t *testing.T) {
 	b := newBureau(t)
 	keys := &signer{}
-	b.app.Keys = keys
+	b.app.ClusterService.Keys = keys
 	make := func(name string, lease time.Duration, status app.NodeStatus) string {
 		t.Helper()
 		n := apptest.NewCluster(app.DefaultTenant, name, 2, b.clock.Now(), apptest.Chain(2))

@@ -71,7 +71,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 // A trial says where the callback would go, without what may be secret, or why nobody would be told; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b := newBureau(t)
-	b.app.BuildRules, b.app.Builds, b.app.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	b.app.BuildRules, b.app.BuildService.Config.Builds, b.app.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	admin := b.actor("root", app.RoleAdmin)
 	owner := "ada"
 	if _, err := b.app.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {

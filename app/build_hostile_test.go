@@ -41,7 +41,7 @@ type gate struct {
 
 func newGate(t testing.TB) *gate {
 	g := &gate{bureau: newBureau(t), hooks: map[string]app.BuildHook{}}
-	g.app.BuildRules, g.app.Builds = cel.NewBuilds(), buildsystems.Family{}
+	g.app.BuildRules, g.app.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
 	if len(g.app.BuildSystems()) != len(senders) {
 		t.Fatalf("%d build systems, %d senders", len(g.app.BuildSystems()), len(senders))
 	}

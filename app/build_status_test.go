@@ -15,7 +15,7 @@ import (
 
 func newHookBureau(t *testing.T) (*bureau, app.Actor) {
 	b := newBureau(t)
-	b.app.BuildRules, b.app.Builds = cel.NewBuilds(), buildsystems.Family{}
+	b.app.BuildRules, b.app.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
 	return b, b.actor("root", app.RoleAdmin)
 }
 

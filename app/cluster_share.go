@@ -65,18 +65,6 @@ type ClusterReader struct {
 	Requests []int64
 }
 
-// Decides tells whether the reader may approve a request with such needs, or let it run without approvals.
-func (r ClusterReader) Decides(needs []Need) bool {
-	return PermissionTable["Review"].Of(r.Role) != no && slices.ContainsFunc(needs, func(n Need) bool {
-		return n.fits(Actor{Role: r.Role, Groups: r.Groups}) || n.BreakGlass != "" && slices.Contains(r.Groups, n.BreakGlass)
-	})
-}
-
-// Answers tells whether a question is for a group of the reader.
-func (r ClusterReader) Answers(p Person) bool {
-	return slices.ContainsFunc(p.Groups(), func(g string) bool { return slices.Contains(r.Groups, g) })
-}
-
 // AccessTo is what the reader may do with a cluster, where shared is the most that was shared with the reader or its groups.
 func (r ClusterReader) AccessTo(c Cluster, shared Access) Access {
 	switch {

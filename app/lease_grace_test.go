@@ -14,7 +14,7 @@ import (
 // Whoever pauses the deletion of a cluster whose lease has ended keeps its machines for a day, and not for ever.
 func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	o := newOffice(t)
-	o.app.Planner = planner.New()
+	o.app.ClusterService.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.clock.Now().Add(time.Hour)
 	_, err := o.store.CreateCluster(t.Context(), n)
@@ -73,7 +73,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 // A deletion that a person asked for before the lease has ended stays paused for as long as the person likes.
 func TestPausedDeletionOfAClusterWithALeaseStays(t *testing.T) {
 	o := newOffice(t)
-	o.app.Planner = planner.New()
+	o.app.ClusterService.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.clock.Now().Add(1000 * time.Hour)
 	_, err := o.store.CreateCluster(t.Context(), n)

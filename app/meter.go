@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"io"
 	"time"
 )
 
@@ -73,16 +72,4 @@ func CodeLabel(err error) string {
 		return "ok"
 	}
 	return string(CodeOf(err))
-}
-
-// Metrics writes all that is measured, in the text format of Prometheus, to whoever looks after the installation; ENotFound where
-// this server measures nothing.
-func (a *App) Metrics(ctx context.Context, actor Actor, to io.Writer) error {
-	if err := actor.Authorize("Metrics"); err != nil {
-		return err
-	}
-	if a.Expose == nil {
-		return Errorf(ENotFound, "This server measures nothing.")
-	}
-	return a.Expose(ctx, to)
 }

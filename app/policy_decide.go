@@ -101,3 +101,10 @@ func (r Role) atLeast(other Role) bool {
 	i, j := slices.Index(Roles, r), slices.Index(Roles, other)
 	return i >= 0 && j >= 0 && i <= j
 }
+
+// Decides tells whether the reader may approve a request with such needs, or let it run without approvals.
+func Decides(r ClusterReader, needs []Need) bool {
+	return PermissionTable["Review"].Of(r.Role) != no && slices.ContainsFunc(needs, func(n Need) bool {
+		return n.fits(Actor{Role: r.Role, Groups: r.Groups}) || n.BreakGlass != "" && slices.Contains(r.Groups, n.BreakGlass)
+	})
+}

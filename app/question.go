@@ -197,3 +197,8 @@ func (p Plan) PeopleInWords() string {
 
 // oneLine makes a text fit for a title.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// IsFor tells whether a group of the reader is asked.
+func (p Person) IsFor(r ClusterReader) bool {
+	return slices.ContainsFunc(p.Groups(), func(g string) bool { return slices.Contains(r.Groups, g) })
+}

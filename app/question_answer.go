@@ -9,11 +9,11 @@ func (q Question) SameAnswer(other Question) bool {
 
 // Look fills in what the question is for somebody who looks.
 func (q *Question) Look(actor Actor) {
-	q.Mine, q.Waits = q.State == QuestionOpen && actor.MayAnswer(*q) == nil, q.WhoInWords()
+	q.Mine, q.Waits = q.State == QuestionOpen && q.MayAnswer(actor) == nil, q.WhoInWords()
 }
 
-// MayAnswer tells whether the actor may answer a question; EForbidden says whom it waits for.
-func (a Actor) MayAnswer(q Question) error {
+// MayAnswer tells whether the actor may answer the question; EForbidden says whom it waits for.
+func (q Question) MayAnswer(a Actor) error {
 	if err := a.Authorize("AnswerStep"); err != nil {
 		return err
 	}

@@ -5,16 +5,8 @@ import (
 	"time"
 )
 
-// Store keeps everything in SQL, the only truth. Each method is one transaction: it happens as a whole or not at all.
-// Errors are *Error (ENotFound, EConflict, EStale) or unexpected. Reads of a tenant's rows name the tenant; a row of
-// another tenant is ENotFound.
-type Store interface {
-	PeopleStore
-	ClusterStore
-	Ledger
-	Feed
-	NoticeStore
-}
+// What the database keeps is the only truth. Each method of the interfaces whose names end in Store, of Ledger and of Feed is one transaction: it happens as a
+// whole or not at all. Errors are *Error (ENotFound, EConflict, EStale) or unexpected. Reads of a tenant's rows name the tenant; a row of another tenant is ENotFound.
 
 // PeopleStore keeps accounts, tokens and the installation's own facts.
 type PeopleStore interface {

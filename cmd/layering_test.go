@@ -31,7 +31,7 @@ type room struct {
 }
 
 // The domains: a noun each, with its use cases and what it needs of the database. "domains" in a row of the table is any of them.
-var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/identity", "app/operation",
+var domains = []string{"app/build", "app/catalog", "app/chat", "app/cluster", "app/execution", "app/fleet", "app/identity", "app/inventory", "app/operation",
 	"app/policy", "app/pool", "app/resource", "app/secret", "app/settings", "app/template", "app/upkeep", "app/usage", "app/webhook"}
 
 // The first matching line counts.
@@ -39,14 +39,15 @@ var rooms = []room{
 	{"app", nil, "app is the still point: whatever it needs from outside is an interface of its own"},
 	{"app/build", []string{"app", "app/catalog", "app/cluster", "app/identity", "app/operation", "app/policy", "app/webhook"}, "builds get clusters and tell hooks"},
 	{"app/catalog", []string{"app"}, "entries need only the nouns"},
-	{"app/chat", []string{"app", "app/cluster", "app/identity", "app/secret"}, "people in chats are accounts that look at clusters"},
+	{"app/chat", []string{"app", "app/cluster", "app/identity"}, "people in chats are accounts that look at clusters"},
 	{"app/cluster", []string{"app", "app/catalog", "app/identity", "app/policy", "app/resource", "app/secret", "app/template", "app/webhook"}, "a create draws on the catalog, secrets, resources, policies and hooks"},
 	{"app/execution", []string{"app", "app/catalog", "app/cluster", "app/operation", "app/resource", "app/secret", "app/template"}, "a step is carried out for an operation on a cluster"},
 	{"app/fleet", []string{"app", "app/catalog", "app/cluster", "app/execution", "app/identity", "app/operation", "app/secret"}, "provisioners carry out steps"},
 	{"app/identity", []string{"app", "app/catalog"}, "a second tenant is refused while the first has machines on this host"},
-	{"app/operation", []string{"app", "app/catalog", "app/cluster", "app/identity", "app/policy", "app/resource", "app/secret"}, "a change of a cluster begins with what a cluster is"},
+	{"app/inventory", []string{"app"}, "files for other tools need only the nouns"},
+	{"app/operation", []string{"app", "app/catalog", "app/cluster", "app/identity", "app/policy", "app/resource"}, "a change of a cluster begins with what a cluster is"},
 	{"app/policy", []string{"app"}, "policies and quotas need only the nouns"},
-	{"app/pool", []string{"app", "app/catalog", "app/cluster", "app/operation", "app/policy", "app/secret"}, "machines of pools are set up as those of clusters are"},
+	{"app/pool", []string{"app", "app/catalog", "app/cluster", "app/operation", "app/policy"}, "machines of pools are set up as those of clusters are"},
 	{"app/resource", []string{"app"}, "archives and files need only the nouns"},
 	{"app/secret", []string{"app", "app/catalog"}, "what may be shown of a cluster depends on its template"},
 	{"app/settings", []string{"app", "app/build", "app/catalog", "app/cluster", "app/identity", "app/policy", "app/pool", "app/resource", "app/secret", "app/webhook"}, "the settings of a tenant are those of all domains that keep some"},

@@ -30,7 +30,7 @@ const (
 var oversized = map[string]int{
 	"files of app":                                            164,
 	"files of app/apptest":                                    66,
-	"lines of app":                                            15320,
+	"lines of app":                                            15244,
 	"lines of app/apptest":                                    12561,
 	"lines of app/file/catalog":                               7231,
 	"lines of function StoreSuite in app/apptest":             136,
@@ -46,7 +46,7 @@ var oversized = map[string]int{
 	"methods of Server in bot/slack":                          60,
 	"methods of Service in app/build":                         53,
 	"methods of Service in app/chat":                          41,
-	"methods of Service in app/cluster":                       73,
+	"methods of Service in app/cluster":                       75,
 	"methods of Service in app/identity":                      68,
 	"methods of Service in app/operation":                     94,
 	"methods of Service in portal/cluster":                    95,
@@ -77,13 +77,12 @@ var oversized = map[string]int{
 	"methods of interface ReconcileStore in jobs":             42,
 	"methods of interface ResourceStore in app/resource":      16,
 	"methods of interface SignInStore in app/identity":        29,
-	"methods of interface Store in app":                       55,
-	"methods of interface Store in app/all":                   342,
+	"methods of interface Store in app/all":                   343,
 	"methods of interface Store in app/build":                 25,
 	"methods of interface Store in app/catalog":               16,
 	"methods of interface Store in app/chat":                  45,
-	"methods of interface Store in app/cluster":               50,
-	"methods of interface Store in app/execution":             37,
+	"methods of interface Store in app/cluster":               51,
+	"methods of interface Store in app/execution":             38,
 	"methods of interface Store in app/fleet":                 27,
 	"methods of interface Store in app/identity":              60,
 	"methods of interface Store in app/operation":             45,
@@ -104,7 +103,7 @@ var oversized = map[string]int{
 const usualToday = 41
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1500
+const longLines = 1502
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

@@ -514,8 +514,9 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	if !strings.Contains(v.Message, "the token was refused") || !strings.Contains(v.Message, "tried again") {
 		t.Errorf("the message does not say why, or that it is tried again: %s", v.Message)
 	}
-	later := appall.New(e.app.Given)
-	later.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+	given := e.app.Given
+	given.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+	later := appall.New(given)
 	if n, err := later.Expire(t.Context()); n != 1 || err != nil {
 		t.Fatalf("%d deletes begun (%v), want 1", n, err)
 	}

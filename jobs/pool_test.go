@@ -29,7 +29,7 @@ func newPooled(t *testing.T) *pooled {
 		e.cloud.Bind(p.nodes.Bind)
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
-	p.app.Keys = remote.Keys{}
+	p.app.ClusterService.Keys, p.app.PoolService.Keys = remote.Keys{}, remote.Keys{}
 	return p
 }
 
@@ -319,8 +319,9 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 		t.Errorf("after failures: %+v", v)
 	}
 	asked := p.cloud.Count(fake.Create)
-	waiting := appall.New(p.app.Given)
-	waiting.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
+	given := p.app.Given
+	given.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
+	waiting := appall.New(given)
 	for range 5 {
 		if _, err := waiting.TendPools(p.ctx); err != nil {
 			t.Fatal(err)
@@ -353,7 +354,8 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	p := newPooled(t)
 	var ahead time.Duration
-	p.app.Now = func() time.Time { return time.Now().Add(ahead) }
+	now := func() time.Time { return time.Now().Add(ahead) }
+	p.app.PoolService.Now, p.app.ClusterService.Now, p.app.OperationService.Now = now, now, now
 	v := p.pool("base", 2)
 	old := []string{v.Machines[0].MachineID, v.Machines[1].MachineID}
 	// The end of a machine's create wakes the pool once more, maybe after it was seen to be full.

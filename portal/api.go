@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/app/usage"
 	"muster/portal/identity"
 	"muster/portal/operation"
@@ -63,8 +63,8 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
 	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
 	schema.Schema(reflect.TypeFor[app.AmendAnswer](), true, "")
-	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")        // which usageForms refers to
-	schema.Schema(reflect.TypeFor[template.Inventory](), true, "") // which inventoryForm refers to
+	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")         // which usageForms refers to
+	schema.Schema(reflect.TypeFor[inventory.Inventory](), true, "") // which inventoryForm refers to
 
 	api.UseMiddleware(p.boundTime, p.bearer(api), p.tagged, p.matching, p.repeatable)
 	return api

@@ -32,7 +32,7 @@ func (m refusing) SubmitRequest(context.Context, app.Actor, app.ClusterRequest) 
 func TestAConflictOfACreateIsNamed(t *testing.T) {
 	const changed = "The plan is not the one that you saw"
 	o := newOffice(t)
-	o.app.Deps.Catalog().Templates["web"].Parameters = []app.Parameter{{Name: "nodes", Type: app.ParameterInteger, Default: 1, To: []string{"size"}}}
+	o.app.Given.Catalog().Templates["web"].Parameters = []app.Parameter{{Name: "nodes", Type: app.ParameterInteger, Default: 1, To: []string{"size"}}}
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
@@ -107,13 +107,13 @@ func (c *counted) take() string {
 func TestACreateDoesNothingTwice(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
-	c, given := &counted{Store: o.store, Solver: o.app.Solver}, o.app.Deps.Catalog
-	o.app.Deps.Store, o.app.Deps.Solver, o.app.Reader = c, c, catalog.NewReader(catalog.Options{}, appcatalog.Families{})
-	o.app.Deps.Catalog = func() *app.Catalog {
+	c, given := &counted{Store: o.store, Solver: o.app.Given.Solver}, o.app.Given.Catalog
+	o.app.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
+	o.app.CatalogService.Config.Catalog = func() *app.Catalog {
 		c.catalogs.Add(1)
 		return given()
 	}
-	o.app.CatalogService.Store, o.app.ClusterService.Store = c, c
+	o.app.CatalogService.Store, o.app.ClusterService.Store, o.app.ClusterService.Solver = c, c, c
 	ada := o.at("ada")
 	day := 24 * time.Hour
 	for _, one := range []struct {

@@ -26,7 +26,11 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	app.Store
+	app.PeopleStore
+	app.ClusterStore
+	app.Ledger
+	app.Feed
+	app.NoticeStore
 	app.BuildStore
 	app.HealthStore
 	app.NodeReportStore
@@ -79,7 +83,6 @@ type (
 
 // App is all services at once. Its methods may be called from many goroutines.
 type App struct {
-	*app.App
 	*ResourceService
 	*CatalogService
 	*SecretService
@@ -101,37 +104,35 @@ type App struct {
 	Store Store // the same that each service has, with all that they need
 }
 
-// New returns the services on top of their needs.
+// New returns the services on top of its needs.
 func New(d Deps) *App {
 	a := &App{Given: d, Store: d.Store}
-	a.App = app.New(app.Deps{Store: d.Store, Solver: d.Solver, Explainer: d.Explainer, Changer: d.Changer, Planner: d.Planner, Keys: d.Keys, Catalog: d.Catalog,
-		TenantHostAccess: d.TenantHostAccess, SharesHost: d.SharesHost, Now: d.Now, Tries: d.Tries, Provisioned: d.Provisioned, Sleeps: d.Sleeps, DryRuns: d.DryRuns,
-		Firewalls: d.Firewalls, CheckScript: d.CheckScript, Accounts: d.Accounts, Meter: d.Meter, Expose: d.Expose, Tracer: d.Tracer, Faults: d.Faults})
-	a.ResourceService = resource.New(a.App, d.Store)
-	a.ResourceService.Blobs, a.ResourceKinds, a.ResourceLimits = d.Blobs, d.ResourceKinds, d.ResourceLimits
-	a.CatalogService = catalog.New(a.App, d.Store)
-	a.Reader = d.Reader
-	a.SecretService = secret.New(a.App, d.Store, a.CatalogService)
-	a.IdentityService = identity.New(a.App, d.Store, a.CatalogService)
-	a.WebhookService = webhook.New(a.App, d.Store)
-	a.HookGuard = d.HookGuard
-	a.PolicyService = policy.New(a.App, d.Store)
-	a.PolicyService.Policies = d.Policies
-	a.ClusterService = cluster.New(a.App, d.Store, a.ResourceService, a.CatalogService, a.SecretService, a.PolicyService)
-	a.OperationService = operation.New(a.App, d.Store, a.ResourceService, a.CatalogService, a.SecretService, a.IdentityService, a.PolicyService, a.ClusterService)
-	a.LeaseGrace = d.LeaseGrace
-	a.UsageService = usage.New(a.App, d.Store, a.ClusterService, a.OperationService)
-	a.ExecutionService = execution.New(a.App, d.Store, a.ResourceService, a.CatalogService, a.SecretService, a.ClusterService, a.OperationService)
-	a.Workers, a.Budgets = d.Workers, d.Budgets
-	a.FleetService = fleet.New(a.App, d.Store, a.CatalogService, a.SecretService, a.IdentityService, a.ClusterService, a.ExecutionService)
-	a.Facts, a.Calls, a.RateOf = d.Facts, d.Calls, d.RateOf
-	a.PoolService = pool.New(a.App, d.Store, a.CatalogService, a.SecretService, a.ClusterService)
-	a.BuildService = build.New(a.App, d.Store, a.CatalogService, a.WebhookService, a.ClusterService, a.OperationService)
-	a.BuildService.Builds, a.BuildRules = d.Builds, d.BuildRules
-	a.ChatService = chat.New(a.App, d.Store, a.SecretService)
-	a.SettingsService = settings.New(a.App, d.Store, a.CatalogService, a.SecretService, a.IdentityService, a.WebhookService, a.PolicyService, a.PoolService, a.BuildService)
-	a.TenantFiles = d.TenantFiles
-	a.UpkeepService = upkeep.New(a.App, d.Store, a.ClusterService, a.OperationService, a.UsageService, a.PoolService)
+	a.ResourceService = resource.New(resource.Config{
+		Store: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
+	a.CatalogService = catalog.New(catalog.Config{
+		Store: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
+	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
+	a.IdentityService = identity.New(identity.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
+	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
+	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
+	a.ClusterService = cluster.New(cluster.Config{
+		Store: d.Store, Accounts: d.Accounts, CheckScript: d.CheckScript, Explainer: d.Explainer, Firewalls: d.Firewalls, Keys: d.Keys, Now: d.Now, Planner: d.Planner, Provisioned: d.Provisioned, Solver: d.Solver, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Policies: a.PolicyService})
+	a.OperationService = operation.New(operation.Config{
+		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, People: a.IdentityService, Policies: a.PolicyService, Clusters: a.ClusterService})
+	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.ExecutionService = execution.New(execution.Config{
+		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.FleetService = fleet.New(fleet.Config{
+		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Clusters: a.ClusterService, Executions: a.ExecutionService})
+	a.PoolService = pool.New(pool.Config{
+		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
+	a.BuildService = build.New(build.Config{
+		Store: d.Store, Faults: d.Faults, Now: d.Now, Builds: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Hooks: a.WebhookService, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.ChatService = chat.New(chat.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+	a.SettingsService = settings.New(settings.Config{
+		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, Builds: a.BuildService})
+	a.UpkeepService = upkeep.New(upkeep.Config{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolService})
 	return a
 }
 

@@ -79,7 +79,7 @@ func (t *deskTest) worker(tenant string) (app.Coordinator, app.WorkerID) {
 
 func (t *deskTest) cluster(tenant string, nodes int) {
 	t.Helper()
-	n := NewCluster(tenant, "c-"+tenant, nodes, t.App.Now(), Chain(nodes))
+	n := NewCluster(tenant, "c-"+tenant, nodes, t.App.Given.Now(), Chain(nodes))
 	start := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
 	for _, s := range []string{"a", "b"} {
 		n.Definition.Services[s] = &app.Service{About: app.About{Name: s}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: start}}
@@ -142,7 +142,7 @@ func (t *deskTest) assignment() {
 	if len(hosts) != 1 || hosts[0].Address != "10.0.0.1" {
 		t.Errorf("hosts: %+v", hosts)
 	}
-	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.App.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt, Stream: app.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
+	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.App.Given.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt, Stream: app.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
 	lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", app.LogFilter{Limit: 10})
 	t.must(err)
 	if len(lines) != 1 || !strings.HasPrefix(lines[0].Text, "a line\u2028 of <text>") {
@@ -220,7 +220,7 @@ func (t *deskTest) heartbeat() {
 	other.Attempt++
 	d, err := c.Heartbeat(t.ctx, w, []app.Fence{as.Fence, other})
 	t.must(err)
-	if len(d) != 2 || d[0].Lost || d[0].Fence != as.Fence || !d[0].Deadline.After(t.App.Now()) || !d[1].Lost {
+	if len(d) != 2 || d[0].Lost || d[0].Fence != as.Fence || !d[0].Deadline.After(t.App.Given.Now()) || !d[1].Lost {
 		t.Errorf("%+v", d)
 	}
 }

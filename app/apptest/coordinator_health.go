@@ -13,7 +13,7 @@ const hangs = 5 * time.Minute // reached only where something hangs
 
 // rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and nobody else's does.
 func (t *deskTest) rounds() {
-	n := NewCluster("t1", "looked", 1, t.App.Now().Add(-time.Hour), Chain(1))
+	n := NewCluster("t1", "looked", 1, t.App.Given.Now().Add(-time.Hour), Chain(1))
 	n.Definition.Health = &app.HealthPolicy{Interval: time.Minute}
 	n.Definition.Config = map[string]any{"web": map[string]any{"port": 8080}}
 	check := &app.HealthCheck{HTTP: &app.HTTPHealth{Port: "%config.web.port%"}, Failures: 1}

@@ -35,7 +35,7 @@ func (a *Service) callOf(r app.BuildRule, j BuildJudgement, e app.BuildEvent) ap
 	if text == "" || text == app.BuildCallbackNone {
 		return app.BuildCall{}
 	}
-	u, err := a.hooks.CheckHookURL(text)
+	u, err := a.Hooks.CheckHookURL(text)
 	if err != nil {
 		return app.BuildCall{Why: "Nobody is told of the build: " + app.AsError(err).Message}
 	}
@@ -75,7 +75,7 @@ func (a *Service) checkCallback(r app.BuildRule) error {
 	if open {
 		before += "x" // what comes there is not known yet; where it leads is
 	}
-	if _, err := a.hooks.CheckHookURL(before); err != nil {
+	if _, err := a.Hooks.CheckHookURL(before); err != nil {
 		e := *app.AsError(err)
 		return wrong(e.Message, app.FirstOf(e.Hint, like))
 	}

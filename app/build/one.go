@@ -32,7 +32,7 @@ func (a *Service) BuildList(ctx context.Context, actor app.Actor, f app.BuildFil
 	if f.Limit = min(f.Limit, MaxBuildPage); f.Limit <= 0 {
 		f.Limit = 50
 	}
-	reader, err := a.clusters.ReaderOf(ctx, actor)
+	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (a *Service) Build(ctx context.Context, actor app.Actor, id int64) (BuildVi
 
 // build finds a build that the actor may see.
 func (a *Service) build(ctx context.Context, actor app.Actor, id int64) (app.Build, error) {
-	reader, err := a.clusters.ReaderOf(ctx, actor)
+	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return app.Build{}, err
 	}
@@ -188,6 +188,6 @@ func (a *Service) extendBuild(ctx context.Context, actor app.Actor, b app.Build,
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
 		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
 	}
-	_, err := a.operations.ExtendLease(ctx, actor, b.Cluster, app.LeaseRequest{By: by})
+	_, err := a.Operations.ExtendLease(ctx, actor, b.Cluster, app.LeaseRequest{By: by})
 	return err
 }

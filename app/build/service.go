@@ -40,22 +40,29 @@ type Store interface {
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
-// Service takes what build systems send, and creates clusters for builds.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
 
-	catalogs   *catalog.Service
-	hooks      *webhook.Service
-	clusters   *cluster.Service
-	operations *operation.Service
+	Catalogs   *catalog.Service
+	Hooks      *webhook.Service
+	Clusters   *cluster.Service
+	Operations *operation.Service
 
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
 	Builds     BuildSystems
 	BuildRules BuildRuleEngine
 }
 
+// Service takes what build systems send, and creates clusters for builds.
+type Service struct {
+	Config
+}
+
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service, hooks *webhook.Service, clusters *cluster.Service, operations *operation.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs, hooks: hooks, clusters: clusters, operations: operations}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -59,7 +59,7 @@ func (a *Service) checkStatus(r BuildHookRequest, was app.BuildHook, s BuildSyst
 	if r.StatusAPI != nil {
 		text := strings.TrimRight(strings.TrimSpace(*r.StatusAPI), "/")
 		if text != "" {
-			u, err := a.hooks.CheckHookURL(text)
+			u, err := a.Hooks.CheckHookURL(text)
 			if err != nil {
 				e := *app.AsError(err)
 				e.Field, e.Hint = "status_api", "Such as "+s.StatusOwn+"."
@@ -80,7 +80,7 @@ func (a *Service) checkStatus(r BuildHookRequest, was app.BuildHook, s BuildSyst
 
 // checkBuildTemplates refuses rules that name a template which the tenant doesn't have. What a rule works out from the event isn't known yet.
 func (a *Service) checkBuildTemplates(ctx context.Context, tenant string, rules []app.BuildRule) error {
-	c, err := a.catalogs.CatalogOf(ctx, tenant)
+	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
 	}

@@ -363,7 +363,7 @@ func (a *Service) tryAsk(ctx context.Context, h app.BuildHook, k app.BuildAsk, o
 	owner, why, err := a.buildOwner(ctx, h)
 	if err == nil && why == "" {
 		var p app.Preview
-		if p, err = a.clusters.Preview(ctx, owner, k.Request()); err == nil {
+		if p, err = a.Clusters.Preview(ctx, owner, k.Request()); err == nil {
 			out.Layout = &p.Layout
 			if d := p.Decision; d != nil && (d.Outcome == app.OutcomeRefuse || d.Outcome == app.OutcomeApprove) {
 				out.Refuse = app.FirstOf(d.Reason, "It would wait for approvals.")

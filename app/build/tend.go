@@ -117,7 +117,7 @@ func (a *Service) turnOf(ctx context.Context, d app.DueBuild, b *app.Build, now 
 			return false, err
 		}
 	}
-	_, err = a.clusters.SubmitRequest(owner.In(ctx), owner, r)
+	_, err = a.Clusters.SubmitRequest(owner.In(ctx), owner, r)
 	e := app.AsError(err)
 	switch {
 	case err == nil:
@@ -249,7 +249,7 @@ func (a *Service) giveBuildBack(ctx context.Context, d app.DueBuild, b *app.Buil
 		return nil
 	}
 	who := d.AsOwner()
-	if _, err := a.clusters.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
+	if _, err := a.Clusters.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
 		return err
 	}
 	b.DueAt = now.Add(buildEndAgain)

@@ -118,7 +118,7 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	if err != nil {
 		return nil, err
 	}
-	d := &catalogDraft{Base: a.Deps.Catalog(), own: map[app.CatalogKey]CatalogRevision{}, Revision: revision, asOf: asOf}
+	d := &catalogDraft{Base: a.Config.Catalog(), own: map[app.CatalogKey]CatalogRevision{}, Revision: revision, asOf: asOf}
 	d.Report = CatalogReport{Problems: []CatalogProblem{}, Changes: []CatalogEdit{}, Revision: strconv.FormatInt(revision, 10)}
 	for _, r := range list {
 		d.own[r.CatalogKey] = r

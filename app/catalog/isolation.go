@@ -50,7 +50,7 @@ func (a *Service) CheckIsolation(ctx context.Context, spec *app.ProviderSpec) er
 
 // CheckFirstTenant refuses a second tenant while the first has machines that are processes of this host.
 func (a *Service) CheckFirstTenant(ctx context.Context) error {
-	if a.TenantHostAccess || a.SharesHost == nil || a.Deps.Catalog == nil {
+	if a.TenantHostAccess || a.SharesHost == nil || a.Config.Catalog == nil {
 		return nil
 	}
 	names, err := a.Store.TenantNames(ctx)
@@ -62,7 +62,7 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 		return err
 	}
 	specs = slices.Clone(specs)
-	for _, spec := range a.Deps.Catalog().Providers {
+	for _, spec := range a.Config.Catalog().Providers {
 		specs = append(specs, spec)
 	}
 	for _, spec := range specs {

@@ -140,7 +140,7 @@ type catalogView struct {
 }
 
 func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogView, error) {
-	v := &catalogView{base: a.Deps.Catalog(), own: map[app.CatalogKey]CatalogRevision{}}
+	v := &catalogView{base: a.Config.Catalog(), own: map[app.CatalogKey]CatalogRevision{}}
 	list, revision, err := a.Store.OwnCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"muster/app"
+	"time"
 )
 
 // Store is what the service needs of the database.
@@ -16,18 +17,33 @@ type Store interface {
 	TenantNames(ctx context.Context) ([]string, error)
 }
 
-// Service knows the entries of the catalog, of the installation and of tenants, with their versions and prices.
-type Service struct {
-	*app.App
-	Store Store
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store  Store
+	Solver app.Solver
+	Now    func() time.Time
+	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// CatalogOf in app/catalog.
+	Catalog func() *app.Catalog
+	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
+	// not, or where only the host that makes them can tell. Nil: none are.
+	SharesHost func(ctx context.Context, spec app.ProviderSpec) string
+	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
+	TenantHostAccess bool
 
 	// Reader understands what tenants lay over it; nil: they cannot.
-	Reader   CatalogReader
+	Reader CatalogReader
+}
+
+// Service knows the entries of the catalog, of the installation and of tenants, with their versions and prices.
+type Service struct {
+	Config
+
 	prices   templatePrices
 	catalogs tenantCatalogs
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store) *Service {
-	return &Service{App: a, Store: store}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -35,10 +35,11 @@ func (a *Service) TemplatePrices(ctx context.Context, actor app.Actor) (map[stri
 
 // smallestPrice is 0 where there is none.
 func (a *Service) smallestPrice(ctx context.Context, c *app.Catalog, t *app.Template) float64 {
-	r, _, err := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: t.Name}}.Settled(t)
+	set, err := t.Settle(nil)
 	if err != nil {
 		return 0
 	}
+	r := app.LayoutRequest{Template: t.Name, Provider: set.Provider, Hardware: set.Hardware, Image: set.Image, Size: set.Size}
 	if r.Size == 0 {
 		r.Size = max(1, t.Constraints.Size.Min)
 	}
@@ -47,7 +48,7 @@ func (a *Service) smallestPrice(ctx context.Context, c *app.Catalog, t *app.Temp
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*priceTime) // one who goes away leaves no gap for the others
 	defer cancel()
-	l, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
+	l, err := a.Solver.Solve(ctx, c, r)
 	if err != nil {
 		return 0
 	}

@@ -24,7 +24,7 @@ type CatalogStore interface {
 // RecordCatalog keeps what a server has just published, as far as it was not kept before. It gives how many entries are new or
 // have changed.
 func (a *Service) RecordCatalog(ctx context.Context, server string) (int, error) {
-	return a.Store.RecordCatalog(ctx, a.Deps.Catalog().Versions(server, a.Now()))
+	return a.Store.RecordCatalog(ctx, a.Config.Catalog().Versions(server, a.Now()))
 }
 
 // TemplateVersion is a version of a template that somebody looks at.

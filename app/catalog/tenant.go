@@ -140,7 +140,7 @@ func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duratio
 }
 
 func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Duration) (*app.Catalog, int64, error) {
-	base := a.Deps.Catalog()
+	base := a.Config.Catalog()
 	if a.Reader == nil || tenant == "" {
 		return base, 0, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/identity"
-	"muster/app/secret"
 )
 
 const (
@@ -154,11 +153,11 @@ func (a *Service) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress,
 	if err != nil {
 		return p, err
 	}
-	m, err := a.secrets.MaskOf(ctx, v.Cluster, false)
+	m, err := a.Clusters.MaskOf(ctx, v.Cluster, false)
 	if err != nil {
 		return p, err
 	}
-	secret.MaskView(m, &v)
+	cluster.MaskView(m, &v)
 	p.Cluster, p.Nodes = v.Cluster, app.Counting(v.Nodes)
 	found := false
 	for _, o := range v.Operations {

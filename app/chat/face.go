@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
+	appcluster "muster/app/cluster"
 )
 
 const (
@@ -146,6 +146,6 @@ func (a *Service) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error)
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.secrets.MaskOf(ctx, cluster, false)
-	return secret.MaskSteps(m, done), err
+	m, err := a.Clusters.MaskOf(ctx, cluster, false)
+	return appcluster.MaskSteps(m, done), err
 }

@@ -3,8 +3,9 @@ package chat
 import (
 	"context"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/identity"
-	"muster/app/secret"
+	"time"
 )
 
 // Store is what the service needs of the database.
@@ -23,15 +24,20 @@ type Store interface {
 	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+
+	Clusters *cluster.Service
+}
+
 // Service serves chat workspaces and their channels.
 type Service struct {
-	*app.App
-	Store Store
-
-	secrets *secret.Service
+	Config
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, secrets *secret.Service) *Service {
-	return &Service{App: a, Store: store, secrets: secrets}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

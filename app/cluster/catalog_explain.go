@@ -14,7 +14,7 @@ func (a *Service) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog
 	if err := actor.Authorize("ExplainCatalog"); err != nil {
 		return app.Explanation{}, err
 	}
-	d, err := a.catalogs.WorkOutChange(ctx, actor, c)
+	d, err := a.Catalogs.WorkOutChange(ctx, actor, c)
 	if err != nil {
 		return app.Explanation{}, err
 	}
@@ -30,7 +30,7 @@ func (a *Service) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Cat
 	if err := actor.Authorize("TryCatalog"); err != nil {
 		return app.Preview{}, err
 	}
-	d, err := a.catalogs.WorkOutChange(ctx, actor, c)
+	d, err := a.Catalogs.WorkOutChange(ctx, actor, c)
 	if err != nil {
 		return app.Preview{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
 )
 
 // What another layout must cost less for a preview to speak of it: so much per hour, and so large a part. The solve takes this long at most.
@@ -17,7 +16,7 @@ const (
 )
 
 // cheaper solves a request once more for the least cost; nil where that is no real amount less, and where it cannot be told in a moment.
-func (a *Service) cheaper(ctx context.Context, tenant string, d secret.Draft, l app.Layout) *app.CheaperLayout {
+func (a *Service) cheaper(ctx context.Context, tenant string, d Draft, l app.Layout) *app.CheaperLayout {
 	if d.Asked.Prefer == app.PreferCheapest || d.Asked.Prefer == "" && d.Template.Defaults.Prefer == app.PreferCheapest || l.CostPerHour < cheaperBy {
 		return nil
 	}
@@ -28,7 +27,7 @@ func (a *Service) cheaper(ctx context.Context, tenant string, d secret.Draft, l 
 		return nil
 	}
 	defer leave()
-	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err != nil {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/policy"
-	"muster/app/secret"
 )
 
 // Ask takes a request for a cluster. The layout is solved and the plan made anew, policies are asked, and then it is one of
@@ -115,7 +114,7 @@ func (a *Service) CreateCluster(ctx context.Context, actor app.Actor, r app.Clus
 // Weighed is a request, prepared and judged. The request is as policies left it.
 type Weighed struct {
 	Request  app.ClusterRequest `json:"-"`
-	Draft    secret.Draft       `json:"-"`
+	Draft    Draft              `json:"-"`
 	Preview  app.Preview        `json:"-"`
 	facts    app.Facts
 	decision app.Decision
@@ -124,7 +123,7 @@ type Weighed struct {
 // weigh prepares a request and asks the policies.
 func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterRequest) (w Weighed, err error) {
 	w.Request = r
-	c, err := a.catalogs.CatalogOf(ctx, actor.Tenant)
+	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return w, err
 	}
@@ -141,7 +140,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 	if _, _, err := w.Draft.Definition.Survivors.Settled(r.OnFailure, r.Survival, w.Preview.Layout.Size()); err != nil {
 		return w, err
 	}
-	if err := a.secrets.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
+	if err := a.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
 		return w, err
 	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
@@ -151,7 +150,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 	if w.facts, err = a.facts(ctx, actor, r, w.Draft, w.Preview); err != nil {
 		return w, err
 	}
-	w.decision = policy.Decide(ctx, a.policies.Policies, policies, w.facts)
+	w.decision = policy.Decide(ctx, a.Policies.Policies, policies, w.facts)
 	if w.decision.Outcome != app.OutcomeRefuse && len(w.decision.Changes) > 0 {
 		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
 		lease := w.decision.Lease
@@ -167,8 +166,8 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 }
 
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Service) facts(ctx context.Context, actor app.Actor, r app.ClusterRequest, d secret.Draft, p app.Preview) (app.Facts, error) {
-	zone, err := a.policies.TimeZone(ctx, actor.Tenant)
+func (a *Service) facts(ctx context.Context, actor app.Actor, r app.ClusterRequest, d Draft, p app.Preview) (app.Facts, error) {
+	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	f := app.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
@@ -195,7 +194,7 @@ func (a *Service) newRequest(actor app.Actor, r app.ClusterRequest, w Weighed) a
 	}}
 }
 
-func TermsOf(d secret.Draft, p app.Preview) app.Terms {
+func TermsOf(d Draft, p app.Preview) app.Terms {
 	return app.Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.Cpu(p.Layout)}
 }
 
@@ -207,7 +206,7 @@ func Keep(w Weighed) app.Kept {
 }
 
 // DraftCluster gives names, keys and intents to everything.
-func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r app.ClusterRequest, d secret.Draft, p app.Preview) (app.NewCluster, error) {
+func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r app.ClusterRequest, d Draft, p app.Preview) (app.NewCluster, error) {
 	number, err := a.Store.NextClusterNumber(ctx)
 	if err != nil {
 		return app.NewCluster{}, err

@@ -29,7 +29,7 @@ func (a *Service) Explain(ctx context.Context, actor app.Actor, r app.ClusterReq
 		return app.Explanation{}, err
 	}
 	defer leave()
-	c, err := a.catalogs.CatalogOf(ctx, actor.Tenant)
+	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return app.Explanation{}, err
 	}

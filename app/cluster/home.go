@@ -72,7 +72,7 @@ func (a *Service) Home(ctx context.Context, actor app.Actor) (Home, error) {
 		c := &h.Ending[i]
 		c.Access = app.AccessOwner
 		if c.Message != "" {
-			m, err := a.secrets.MaskFor(ctx, actor, *c)
+			m, err := a.MaskFor(ctx, actor, *c)
 			if err != nil {
 				return h, err
 			}
@@ -82,7 +82,7 @@ func (a *Service) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	if err := a.maskNotices(ctx, actor, h.Notices); err != nil {
 		return h, err
 	}
-	return h, a.secrets.MaskSummaries(ctx, actor, h.Clusters)
+	return h, a.MaskSummaries(ctx, actor, h.Clusters)
 }
 
 // Notices gives what the actor was told before a number, newest first: admins all of the tenant, others what names them or

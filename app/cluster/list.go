@@ -30,7 +30,7 @@ func (a *Service) ClusterPage(ctx context.Context, actor app.Actor, f app.Cluste
 	}
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
 	if err == nil {
-		err = a.secrets.MaskSummaries(ctx, actor, p.Clusters)
+		err = a.MaskSummaries(ctx, actor, p.Clusters)
 	}
 	if app.CodeOf(err) == app.ENotFound {
 		e := app.Errorf(app.EInvalid, "There is no cluster %q after which others could follow.", f.After)

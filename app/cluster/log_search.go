@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
 )
 
 // LogPage is what was found of a log. Next is the number at which to go on where not all was looked through: as After, or with Tail as
@@ -47,7 +46,7 @@ func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster strin
 	} else {
 		batch.Limit++ // one more tells whether there is more
 	}
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.MaskFor(ctx, actor, c)
 	if err != nil {
 		return LogPage{}, err
 	}
@@ -57,7 +56,7 @@ func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster strin
 		if err != nil {
 			return LogPage{}, err
 		}
-		lines = secret.MaskLines(m, lines) // before anything is looked for, or a search would tell what is hidden
+		lines = MaskLines(m, lines) // before anything is looked for, or a search would tell what is hidden
 		looked += len(lines)
 		for i := range lines {
 			l := lines[i]

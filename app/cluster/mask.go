@@ -19,7 +19,7 @@ func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (
 		}
 		return nil, err
 	}
-	return a.secrets.MaskFor(ctx, actor, c)
+	return a.MaskFor(ctx, actor, c)
 }
 
 // MaskRequests hides the values that requests change in configurations, from those who may read neither the configuration nor decide on the request.

@@ -21,7 +21,7 @@ func (ranker) Plan(r app.PlanRequest) (app.Plan, error) {
 
 // Requests that waited when durations began to be learned were shown a hash with the guesses in it.
 func TestHashesFromBeforeDurationsWereLearnedHold(t *testing.T) {
-	a := &Service{App: app.New(app.Deps{Planner: ranker{}})}
+	a := &Service{Config: Config{Planner: ranker{}}}
 	r := app.PlanRequest{Kind: app.OperationCreate, Paces: app.Paces{{Action: app.ActionCreate}: {}}}
 	learned, _ := a.Planner.Plan(r)
 	// As it was computed then: the JSON of the plan as it was, with ranks.

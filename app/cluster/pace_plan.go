@@ -23,7 +23,7 @@ func (a *Service) Plan(ctx context.Context, tenant, provider string, r app.PlanR
 
 func (a *Service) located(ctx context.Context, tenant, provider string, r app.PlanRequest) (app.PlanRequest, error) {
 	r.Tenant, r.Provider = tenant, provider
-	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err == nil && c.Providers[provider] != nil {
 		r.ProviderType = c.Providers[provider].Type
 	}

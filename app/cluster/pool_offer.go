@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
 )
 
 // What the first steps of a node take whose machine stands ready: to find it, and to change its keys.
@@ -63,7 +62,7 @@ func shapesOf(wants []app.PoolWant) (shapes []string) {
 }
 
 // createOffer is the offer for a new cluster.
-func (a *Service) createOffer(ctx context.Context, tenant string, d secret.Draft, p app.Preview) (*app.PoolOffer, error) {
+func (a *Service) createOffer(ctx context.Context, tenant string, d Draft, p app.Preview) (*app.PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
@@ -71,18 +70,4 @@ func (a *Service) createOffer(ctx context.Context, tenant string, d secret.Draft
 		}
 	}
 	return a.PoolOffer(ctx, tenant, app.PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)
-}
-
-// AssignFromPool tells the worker that a node's machine was a pool's, and by which key it was opened there.
-func (a *Service) AssignFromPool(ctx context.Context, as *app.Assignment) error {
-	if as.Node.TakenFrom == "" || as.Action != app.ActionCreate && as.Action != app.ActionConfirm {
-		return nil
-	}
-	as.FromPool = &app.FromPool{Pool: as.Node.Pool}
-	if as.Action != app.ActionConfirm {
-		return nil
-	}
-	secrets, err := a.Store.ClusterSecrets(ctx, as.Tenant, as.Node.TakenFrom)
-	as.FromPool.Key = secrets.PrivateKey
-	return err
 }

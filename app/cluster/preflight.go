@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
 )
 
 // Bounds of what previews ask of accounts.
@@ -31,7 +30,7 @@ const (
 const AboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
-func (a *Service) foresee(ctx context.Context, tenant string, d secret.Draft, p *app.Preview) error {
+func (a *Service) foresee(ctx context.Context, tenant string, d Draft, p *app.Preview) error {
 	p.Problems = a.scriptProblems(d.Definition)
 	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
@@ -46,11 +45,11 @@ func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
-	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err != nil || c.Providers[provider] == nil {
 		return nil, nil, err
 	}
-	open, err := a.secrets.SecretsOf(ctx, tenant, *c.Providers[provider])
+	open, err := a.Secrets.SecretsOf(ctx, tenant, *c.Providers[provider])
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
-	"muster/app/secret"
 )
 
 // SolveTime is how long a layout may be looked for before the person is told that it takes too long.
@@ -34,60 +33,60 @@ func (a *Service) Preview(ctx context.Context, actor app.Actor, r app.ClusterReq
 }
 
 // Prepare is the part of a create that needs no decision: solve, plan, price.
-func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterRequest) (secret.Draft, app.Preview, error) {
+func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterRequest) (Draft, app.Preview, error) {
 	if err := app.CheckSize(r.Size); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, SolveTime)
 	defer cancel()
 	leave, err := a.Solving.Enter(ctx, tenant)
 	if err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	defer leave()
-	c, revision, err := a.catalogs.CatalogAt(ctx, tenant, 0)
+	c, revision, err := a.Catalogs.CatalogAt(ctx, tenant, 0)
 	if err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	var set app.Settled
 	if t := c.Templates[r.Template]; t != nil {
 		var err error
 		if r, set, err = r.Settled(t); err != nil {
-			return secret.Draft{}, app.Preview{}, err
+			return Draft{}, app.Preview{}, err
 		}
 		if err := app.CheckSize(r.Size); err != nil {
-			return secret.Draft{}, app.Preview{}, err
+			return Draft{}, app.Preview{}, err
 		}
 	}
 	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
 	if err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	if err := a.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	t := c.Templates[r.Template]
 	p := app.Preview{Template: r.Template, Layout: layout}
 	if err := p.SetLease(t, r.Lease); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
-	d := secret.Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: app.PlanNodes(layout), DnsSuffix: app.FirstOf(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
+	d := Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: app.PlanNodes(layout), DnsSuffix: app.FirstOf(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
 	if err := app.CheckDNSSuffix(d.DnsSuffix); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	d.Definition = define(c, t, layout, app.MergeConfig(set.Config, r.Config))
-	left, err := a.resources.Common(ctx, tenant, d.Definition.Services, nil)
+	left, err := a.Resources.Common(ctx, tenant, d.Definition.Services, nil)
 	if err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
-	if err := a.resources.Pin(ctx, tenant, d.Definition.Services); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+	if err := a.Resources.Pin(ctx, tenant, d.Definition.Services); err != nil {
+		return Draft{}, app.Preview{}, err
 	}
-	if err := a.catalogs.CheckHost(c, layout.Provider, d.Definition.Services, nil, d.Definition.Images, t, t.Hooks); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+	if err := a.Catalogs.CheckHost(c, layout.Provider, d.Definition.Services, nil, d.Definition.Images, t, t.Hooks); err != nil {
+		return Draft{}, app.Preview{}, err
 	}
-	if err := a.catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
-		return secret.Draft{}, app.Preview{}, err
+	if err := a.Catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
+		return Draft{}, app.Preview{}, err
 	}
 	d.Definition.Overrides = app.MergeConfig(nil, r.Config)
 	if len(set.Given) > 0 {
@@ -95,12 +94,12 @@ func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterReque
 	}
 	hooks, err := a.Scripts(ctx, tenant, app.OperationCreate, d.Definition)
 	if err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	plan, err := a.Plan(ctx, tenant, layout.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
 	if err != nil {
-		return secret.Draft{}, app.Preview{}, err
+		return Draft{}, app.Preview{}, err
 	}
 	if layout.MostPerHour = d.Most(layout); layout.MostPerHour == layout.CostPerHour {
 		layout.MostPerHour = 0

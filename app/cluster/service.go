@@ -15,18 +15,20 @@ type Store interface {
 	HomeStore
 	IdempotencyStore
 	LifeStore
-	OperationHookStore
 	RetentionStore
 	SharingStore
 
 	// Of what others keep.
-	Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error)
+	// BuildOf returns the build that a cluster was created for, and nil where there is none.
+	BuildOf(ctx context.Context, tenant, cluster string) (*app.ClusterBuild, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*app.ClusterHealth, error)
 	ClusterSecrets(ctx context.Context, tenant string, cluster string) (app.ClusterSecrets, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
 	CreateCluster(ctx context.Context, n app.NewCluster) (app.Operation, error)
+	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
+	Definitions(ctx context.Context, tenant string, cluster string) ([]app.Definition, error)
 	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
 	Events(ctx context.Context, tenant string, cluster string, after int64, limit int) ([]app.Event, error)
 	Hooks(ctx context.Context, tenant string) ([]app.Hook, error)
@@ -51,22 +53,40 @@ type Store interface {
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store   Store
+	Solver  app.Solver
+	Planner app.Planner
+	Now     func() time.Time
+	Keys    app.Keys
+	// Accounts asks accounts what they would do; nil: they cannot be asked.
+	Accounts app.Accounts
+	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
+	CheckScript func(script string) *app.ScriptFault
+	Explainer   app.Explainer // nil: refusals are not explained further
+	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
+	Firewalls func(kind string) bool
+	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
+	Provisioned bool
+
+	Resources *resource.Service
+	Catalogs  *catalog.Service
+	Secrets   *secret.Service
+	Policies  *policy.Service
+}
+
 // Service creates, previews, shows and compares clusters.
 type Service struct {
-	*app.App
-	Store Store
-
-	resources *resource.Service
-	catalogs  *catalog.Service
-	secrets   *secret.Service
-	policies  *policy.Service
+	Config
 
 	Solving    solving
 	preflights preflights
 	faults     scriptFaults
+	masks      masks
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, resources *resource.Service, catalogs *catalog.Service, secrets *secret.Service, policies *policy.Service) *Service {
-	return &Service{App: a, Store: store, resources: resources, catalogs: catalogs, secrets: secrets, policies: policies}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -73,7 +73,7 @@ const mostShares = 200
 type SharingStore interface {
 	// ReadableCluster finds a cluster that the reader may see, by id or, among live ones, by name. It sets Cluster.Access. ENotFound for all others.
 	ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error)
-	// OpenFor returns the clusters and requests that wait for the reader: see ClusterReader.Decides and Answers.
+	// OpenFor returns the clusters and requests that wait for the reader: see Decides and Person.IsFor.
 	OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error)
 	// ClusterSharing tells who has access to a cluster.
 	ClusterSharing(ctx context.Context, tenant, cluster string) (ClusterSharing, error)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/secret"
 	"muster/app/template"
 )
 
@@ -15,12 +14,12 @@ func (a *Service) Cluster(ctx context.Context, actor app.Actor, id string) (app.
 	if err != nil {
 		return app.ClusterView{}, err
 	}
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.MaskFor(ctx, actor, c)
 	if err != nil {
 		return app.ClusterView{}, err
 	}
 	v, err := a.clusterView(ctx, actor, c)
-	secret.MaskView(m, &v)
+	MaskView(m, &v)
 	return v, err
 }
 
@@ -32,12 +31,8 @@ func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluste
 	}
 	v.Access = c.Access
 	v.Actions = app.Actions{}.Whole()
-	builds, err := a.Store.Builds(ctx, actor.Tenant, app.BuildFilter{Cluster: c.ID, Limit: 1})
-	if err != nil {
+	if v.Build, err = a.Store.BuildOf(ctx, actor.Tenant, c.ID); err != nil {
 		return app.ClusterView{}, err
-	}
-	for _, b := range builds {
-		v.Build = &app.ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}
 	}
 	if v.Status == app.ClusterDeleted {
 		return v, nil
@@ -64,12 +59,12 @@ func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluste
 	}
 	v.Trouble = TroubleOf(v, d, open)
 	v.Actions = ActionsOf(v, open).Of(actor, v.Cluster)
-	catalog, err := a.catalogs.CatalogOf(ctx, actor.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return app.ClusterView{}, err
 	}
 	v.Parameters = d.PresentParameters(catalog.For(actor).Templates[c.Template])
-	v.MadeFrom, err = a.catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
+	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
 	return v, err
 }
 
@@ -103,7 +98,7 @@ func (a *Service) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFi
 	if err != nil {
 		return nil, err
 	}
-	return list, a.secrets.MaskSummaries(ctx, actor, list)
+	return list, a.MaskSummaries(ctx, actor, list)
 }
 
 // AuthorizedCluster is find for those who may do such a thing.
@@ -149,12 +144,12 @@ func (a *Service) stepsBy(ctx context.Context, actor app.Actor, act, cluster str
 	}
 	for _, o := range ops {
 		if operation == 0 || o.ID == operation {
-			m, err := a.secrets.MaskFor(ctx, actor, c)
+			m, err := a.MaskFor(ctx, actor, c)
 			if err != nil {
 				return nil, err
 			}
 			steps, err := read(ctx, actor.Tenant, o.ID)
-			return secret.MaskSteps(m, steps), err
+			return MaskSteps(m, steps), err
 		}
 	}
 	return nil, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.Name, operation)
@@ -175,7 +170,7 @@ func (a *Service) Events(ctx context.Context, actor app.Actor, cluster string, a
 	if limit <= 0 || limit > maxEvents {
 		limit = maxEvents
 	}
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.MaskFor(ctx, actor, c)
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +191,12 @@ func (a *Service) Logs(ctx context.Context, actor app.Actor, cluster string, f a
 		f.Limit = 500
 	}
 	f.Limit = min(f.Limit, maxLogLines)
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.MaskFor(ctx, actor, c)
 	if err != nil {
 		return nil, err
 	}
 	lines, err := a.Store.Logs(ctx, actor.Tenant, c.ID, f)
-	return secret.MaskLines(m, lines), err
+	return MaskLines(m, lines), err
 }
 
 // Watch returns a channel that gets a value, coalesced, whenever the topic wakes. It carries no data, so it needs no permission; what changed is asked for

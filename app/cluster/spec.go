@@ -70,7 +70,7 @@ func (a *Service) export(ctx context.Context, c app.Cluster) (SpecExport, error)
 	if err != nil {
 		return SpecExport{}, err
 	}
-	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return SpecExport{}, err
 	}

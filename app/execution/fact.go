@@ -129,7 +129,7 @@ const mostFacts = 5000
 
 // ClusterFacts tells what the services of a cluster told of its nodes, by node, without the values of those that are secret.
 func (a *Service) ClusterFacts(ctx context.Context, actor app.Actor, cluster string) ([]NodeFact, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "ClusterFacts", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterFacts", cluster)
 	if err != nil {
 		return nil, err
 	}

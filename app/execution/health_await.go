@@ -118,7 +118,7 @@ func (a *Service) claimRound(ctx context.Context, w app.WorkerID, except []strin
 		return nil, err
 	}
 	r := &HealthRound{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: app.RoundTime(len(c.Nodes)), SSHKey: c.Secrets.PrivateKey}
-	if r.Guarded, err = a.catalogs.Guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
+	if r.Guarded, err = a.Catalogs.Guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
 		return nil, err
 	}
 	if named, generated := appsecret.CutGenerated(app.SecretNames(c.Definition.Config)); len(named)+len(generated) > 0 { // so that nothing that the checks say shows one

@@ -48,7 +48,7 @@ func (a *Service) repairSick(ctx context.Context, d app.RepairDue) (begun bool, 
 		n.Tell = d.Tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.operations.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, app.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
+		answer, err := a.Operations.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, app.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"muster/app"
-	"muster/app/secret"
+	appcluster "muster/app/cluster"
 )
 
 // noHealthChecks is said of a cluster whose template has no health policy.
@@ -12,7 +12,7 @@ const noHealthChecks = "No health checks are configured in the cluster's templat
 
 // Health tells how a cluster and its nodes are. Where nobody looks after it, the state is unknown and Note says why.
 func (a *Service) Health(ctx context.Context, actor app.Actor, cluster string) (app.ClusterHealth, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Health", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Health", cluster)
 	if err != nil {
 		return app.ClusterHealth{}, err
 	}
@@ -20,16 +20,16 @@ func (a *Service) Health(ctx context.Context, actor app.Actor, cluster string) (
 	if err != nil {
 		return app.ClusterHealth{}, err
 	}
-	h, err := a.clusters.ClusterHealth(ctx, c, nodes)
+	h, err := a.Clusters.ClusterHealth(ctx, c, nodes)
 	switch {
 	case err != nil:
 		return app.ClusterHealth{}, err
 	case h != nil:
-		m, err := a.secrets.MaskFor(ctx, actor, c)
+		m, err := a.Clusters.MaskFor(ctx, actor, c)
 		if err != nil {
 			return app.ClusterHealth{}, err
 		}
-		return *secret.MaskHealth(m, h), nil
+		return *appcluster.MaskHealth(m, h), nil
 	case c.Status == app.ClusterDeleted:
 		return app.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}
@@ -40,7 +40,7 @@ func (a *Service) Health(ctx context.Context, actor app.Actor, cluster string) (
 // CheckHealth has the next check of a cluster's health start at once instead of when it is due. What it returns is what is known before that
 // check: it has ended when LookedAt is later.
 func (a *Service) CheckHealth(ctx context.Context, actor app.Actor, cluster string) (app.ClusterHealth, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "CheckHealth", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "CheckHealth", cluster)
 	if err != nil {
 		return app.ClusterHealth{}, err
 	}

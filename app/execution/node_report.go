@@ -9,7 +9,7 @@ import (
 // NodeReports tells what the nodes of a cluster, or the named one, were found to be when they were bootstrapped last. Nodes
 // that were not bootstrapped so far have none. ENotFound where there is no such node.
 func (a *Service) NodeReports(ctx context.Context, actor app.Actor, cluster, node string) ([]app.NodeReport, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "NodeReports", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "NodeReports", cluster)
 	if err != nil {
 		return nil, err
 	}

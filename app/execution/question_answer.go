@@ -21,13 +21,13 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 	if err := actor.Authorize("Questions"); err != nil {
 		return nil, err
 	}
-	reader, err := a.clusters.ReaderOf(ctx, actor)
+	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
 	f := QuestionFilter{Limit: app.QuestionsAtOnce, Reader: reader}
 	if q.Cluster != "" {
-		c, err := a.clusters.AuthorizedCluster(ctx, actor, "Questions", q.Cluster)
+		c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Questions", q.Cluster)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 // attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more. EForbidden
 // says whom it waits for. EInvalid names the field values.NAME that is wrong.
 func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (app.Question, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "AnswerStep", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "AnswerStep", cluster)
 	if err != nil {
 		return app.Question{}, err
 	}
@@ -83,7 +83,7 @@ func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster strin
 		return app.Question{}, err
 	}
 	q.Access = c.Access
-	if err := actor.MayAnswer(q); err != nil {
+	if err := q.MayAnswer(actor); err != nil {
 		return app.Question{}, err
 	}
 	n := NewAnswer{Tenant: actor.Tenant, Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Refuse: s.Refuse, Who: actor, Now: a.Now()}

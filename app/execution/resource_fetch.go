@@ -28,12 +28,12 @@ func (a *Service) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence
 	}
 	action := step.Action
 	if action == app.ActionCompare {
-		action = a.operations.Compared(oc.definition.Services[step.Service])
+		action = a.Operations.Compared(oc.definition.Services[step.Service])
 	}
 	if s := oc.definition.Services[step.Service]; s != nil && s.Actions[action] != nil {
 		for _, r := range s.Actions[action].Resources {
 			if r.Hash == hash && hash != "" {
-				return a.resources.OpenBlob(ctx, w.Tenant, hash, from)
+				return a.Resources.OpenBlob(ctx, w.Tenant, hash, from)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 // Store is what the service needs of the database.
 type Store interface {
+	OperationHookStore
 	FactStore
 	QuestionStore
 	WaitingStore
@@ -48,25 +49,36 @@ type Store interface {
 	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
 }
 
-// Service hands out steps to workers and takes their reports, and tells why something waits.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
+	// Meter counts what happens; nil: nothing is counted.
+	Meter app.Meter
+	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
+	Provisioned bool
+	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 
-	resources  *resource.Service
-	catalogs   *catalog.Service
-	secrets    *secret.Service
-	clusters   *cluster.Service
-	operations *operation.Service
+	Resources  *resource.Service
+	Catalogs   *catalog.Service
+	Secrets    *secret.Service
+	Clusters   *cluster.Service
+	Operations *operation.Service
 
 	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
 	Workers Workforce
 	Budgets Budgets
+}
+
+// Service hands out steps to workers and takes their reports, and tells why something waits.
+type Service struct {
+	Config
+
 	configs configCache
 	rounds  roundBell
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, resources *resource.Service, catalogs *catalog.Service, secrets *secret.Service, clusters *cluster.Service, operations *operation.Service) *Service {
-	return &Service{App: a, Store: store, resources: resources, catalogs: catalogs, secrets: secrets, clusters: clusters, operations: operations}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

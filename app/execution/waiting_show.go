@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
-	"muster/app/secret"
 )
 
 // Waiting says for every step of the cluster's current operation that waits: for what, and in which place of the queue.
@@ -23,7 +23,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 		return w, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("At most %d steps are explained at once.", mostWaits)}
 	}
 	f.Limit = cmp.Or(f.Limit, someWaits)
-	c, o, _, err := a.operations.FindOperation(ctx, actor, cluster, 0)
+	c, o, _, err := a.Operations.FindOperation(ctx, actor, cluster, 0)
 	w.Cluster = c.ID
 	if err != nil {
 		return w, err
@@ -38,14 +38,14 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 	if err != nil {
 		return w, err
 	}
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.Clusters.MaskFor(ctx, actor, c)
 	if err != nil {
 		return w, err
 	}
-	secret.MaskSteps(m, rows.Steps)
-	secret.MaskSteps(m, rows.Example)
+	appcluster.MaskSteps(m, rows.Steps)
+	appcluster.MaskSteps(m, rows.Example)
 	for _, needed := range rows.Needs {
-		secret.MaskSteps(m, needed)
+		appcluster.MaskSteps(m, needed)
 	}
 	if f.Node != "" || f.Step != "" {
 		if err := a.knownPart(ctx, o, f, rows); err != nil {
@@ -64,7 +64,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 			return w, err
 		}
 		// What an earlier attempt said last is no news of this one.
-		if said = secret.MaskLines(m, said); len(said) == 1 && said[0].Attempt == s.Attempt {
+		if said = appcluster.MaskLines(m, said); len(said) == 1 && said[0].Attempt == s.Attempt {
 			arrives = append(arrives, WaitGroup{Reason: WaitMachine, Count: 1, Text: s.Node + ": " + said[0].Text})
 		}
 	}
@@ -123,7 +123,7 @@ func (a *Service) waitFacts(ctx context.Context, tenant string, c app.Cluster, o
 		}
 		f.lines = queue.Lines
 	}
-	if f.overdue, err = a.operations.Overdue(ctx, c, o); err != nil {
+	if f.overdue, err = a.Operations.Overdue(ctx, c, o); err != nil {
 		return nil, err
 	}
 	if o.Status == app.OperationWaiting {
@@ -150,7 +150,7 @@ func (f *waitFacts) askOthers(ctx context.Context, a *Service, tenant string) {
 	defer cancel()
 	f.workers = a.workforce(ctx, tenant, f.account)
 	if a.Budgets != nil && f.account != "" {
-		if d, err := a.Budgets.BudgetWait(ctx, a.catalogs.AccountOf(ctx, tenant, f.account)); err == nil {
+		if d, err := a.Budgets.BudgetWait(ctx, a.Catalogs.AccountOf(ctx, tenant, f.account)); err == nil {
 			f.budget = d
 		}
 	}

@@ -21,7 +21,7 @@ func (a *Service) workforce(ctx context.Context, tenant, provider string) *Worke
 	if err != nil {
 		return nil
 	}
-	c, err := a.catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err != nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (a *Service) workforce(ctx context.Context, tenant, provider string) *Worke
 		return n
 	}
 	n.Lacks = "The provisioners that are there have given no slot to this tenant yet."
-	if e := app.AsError(a.clusters.CheckProvisioner(ctx, tenant, spec)); e != nil && e.Reason == "no_provisioner" {
+	if e := app.AsError(a.Clusters.CheckProvisioner(ctx, tenant, spec)); e != nil && e.Reason == "no_provisioner" {
 		n.Lacks = e.Message + " " + e.Hint
 	}
 	return n

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/operation"
 )
 
 var _ app.Coordinator = (*Service)(nil)
@@ -110,7 +109,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []app.Repo
 	for i, r := range reports {
 		facts := factsOf(&r) // which may fail the step
 		fs[i] = app.Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.NodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
-			Contract: r.Contract.Bounded(), Facts: facts, Changes: operation.ComparedBy(r)}
+			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
 		}
@@ -219,12 +218,12 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 			return nil, err
 		}
 	}
-	if err := a.clusters.AssignFromPool(ctx, as); err != nil {
+	if err := a.assignFromPool(ctx, as); err != nil {
 		return nil, err
 	}
 	if as.Action != app.ActionCreate && as.Action != app.ActionDelete {
 		as.SSHKey = oc.secrets.PrivateKey
-		if as.Guarded, err = a.catalogs.Guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
+		if as.Guarded, err = a.Catalogs.Guards(ctx, c.Tenant, c.Cluster.Provider); err != nil {
 			return nil, err
 		}
 	}
@@ -241,14 +240,14 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 			return nil, err
 		}
 	case as.Action == app.ActionHook:
-		if err := a.clusters.AssignHook(ctx, as, c); err != nil {
+		if err := a.assignHook(ctx, as, c); err != nil {
 			return nil, err
 		}
 	case !as.Action.OnMachine():
 		if service := oc.definition.Services[as.Service]; service != nil {
 			action := as.Action
 			if action == app.ActionCompare {
-				action = a.operations.Compared(service)
+				action = a.Operations.Compared(service)
 				as.Compared = action
 			}
 			as.Call = service.Actions[action]
@@ -268,7 +267,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 }
 
 func (a *Service) assignMachine(ctx context.Context, as *app.Assignment, c *app.ClaimedStep, oc *operationConfig) error {
-	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
 	}
@@ -290,8 +289,8 @@ func (a *Service) assignMachine(ctx context.Context, as *app.Assignment, c *app.
 		Tags: map[string]string{app.TagInstallation: installation, app.TagTenant: c.Tenant, app.TagCluster: c.Cluster.ID,
 			app.TagNode: c.Node.Name, app.TagIntent: c.Intent},
 	}
-	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.catalogs.OnHost(spec.Type) { // a confirm may have to create another
-		tenants, err := a.catalogs.Crowded(ctx)
+	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.Catalogs.OnHost(spec.Type) { // a confirm may have to create another
+		tenants, err := a.Catalogs.Crowded(ctx)
 		if err != nil {
 			return err
 		}

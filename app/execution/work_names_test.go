@@ -25,7 +25,7 @@ func (s *nodesOnly) Nodes(context.Context, string, string) ([]app.Node, error) {
 // writes those that the configuration names.
 func TestWhomANodeKnows(t *testing.T) {
 	store := &nodesOnly{}
-	a := &Service{App: app.New(app.Deps{}), Store: store}
+	a := &Service{Config: Config{Store: store}}
 	add := func(services []string, change func(n *app.Node)) {
 		i := len(store.nodes) + 1
 		n := app.Node{Name: app.NodeName(i), Hostname: fmt.Sprintf("web-7-n%d.example.org", i), Status: app.NodeReady, Services: services,

@@ -27,7 +27,7 @@ func (a *Service) giveSecrets(ctx context.Context, as *app.Assignment, oc *opera
 	if as.Call != nil || as.Health != nil {
 		named, generated = secret.CutGenerated(named)
 	}
-	values, err := a.secrets.SecretValues(ctx, as.Tenant, named, where)
+	values, err := a.Secrets.SecretValues(ctx, as.Tenant, named, where)
 	if err != nil {
 		return err
 	}

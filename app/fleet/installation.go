@@ -105,7 +105,7 @@ func (a *Service) ProviderHealth(ctx context.Context, actor app.Actor) ([]Provid
 		listed[x.Provider] = x
 	}
 	all := []ProviderHealth{}
-	for name, spec := range a.Deps.Catalog().Providers {
+	for name, spec := range a.Config.Catalog().Providers {
 		h := ProviderHealth{Name: name, Type: spec.Type, Rate: spec.Rate, Waiting: waiting[name], Listed: listed[name]}
 		if a.RateOf != nil {
 			h.Rate = a.RateOf(*spec)

@@ -58,7 +58,7 @@ func (a *Service) ProviderOffers(ctx context.Context, actor app.Actor, name stri
 
 // account gives a provider of the actor's catalog with the tenant's secrets in its settings.
 func (a *Service) account(ctx context.Context, actor app.Actor, name string) (app.ProviderSpec, *app.Catalog, error) {
-	catalog, err := a.catalogs.CatalogOf(ctx, actor.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return app.ProviderSpec{}, nil, err
 	}
@@ -71,7 +71,7 @@ func (a *Service) account(ctx context.Context, actor app.Actor, name string) (ap
 	if a.Accounts == nil {
 		return app.ProviderSpec{}, nil, app.Errorf(app.EInvalid, "This server opens no accounts of providers.")
 	}
-	out, err := a.secrets.SecretsOf(ctx, actor.Tenant, *spec)
+	out, err := a.Secrets.SecretsOf(ctx, actor.Tenant, *spec)
 	return out, catalog, err
 }
 

@@ -110,7 +110,7 @@ type tenantProvider struct{ tenant, name string }
 func (b *Balancer) specs(ctx context.Context, l app.Load, rounds []app.RoundDemand) (map[tenantProvider]*app.ProviderSpec, error) {
 	specs := map[tenantProvider]*app.ProviderSpec{}
 	add := func(tenant, name string) error {
-		c, err := b.App.catalogs.CatalogSoon(ctx, tenant)
+		c, err := b.App.Catalogs.CatalogSoon(ctx, tenant)
 		if err == nil && c.Providers[name] != nil {
 			specs[tenantProvider{tenant, name}] = c.Providers[name]
 		}

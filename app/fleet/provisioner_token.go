@@ -70,7 +70,7 @@ type WorkerGrant struct {
 }
 
 func (a *Service) workerToken(ctx context.Context, provisioner, tenant string) (string, error) {
-	key, err := a.people.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (a *Service) workerToken(ctx context.Context, provisioner, tenant string) (
 // CoordinatorOfToken gives the worker's contract as the token of a worker allows it: for one tenant and the workers of one
 // provisioner. EUnauthorized for anything else.
 func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (app.Coordinator, error) {
-	key, err := a.people.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +109,10 @@ func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (app.Coo
 	if err != nil {
 		return nil, err
 	}
-	return a.executions.Grant(p, g.Tenant, false), nil
+	return a.Executions.Grant(p, g.Tenant, false), nil
 }
 
 // CoordinatorOf gives the same to workers inside this process.
 func (a *Service) CoordinatorOf(provisioner, tenant string) app.Coordinator {
-	return a.executions.Grant(app.Provisioner{ID: provisioner}, tenant, true)
+	return a.Executions.Grant(app.Provisioner{ID: provisioner}, tenant, true)
 }

@@ -68,7 +68,7 @@ type ReceiptLine struct {
 
 // Receipt gives what the cluster has had at its provider, and what that cost.
 func (a *Service) Receipt(ctx context.Context, actor app.Actor, cluster string) (Receipt, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Receipt", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Receipt", cluster)
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"muster/app"
@@ -44,16 +45,23 @@ type Store interface {
 	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
-// Service knows provisioners, shares the work between them, and finds machines that nothing accounts for.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
+	// Accounts asks accounts what they would do; nil: they cannot be asked.
+	Accounts app.Accounts
+	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// CatalogOf in app/catalog.
+	Catalog func() *app.Catalog
+	// Expose writes what was counted; nil: nothing is.
+	Expose func(ctx context.Context, to io.Writer) error
 
-	catalogs   *catalog.Service
-	secrets    *secret.Service
-	people     *identity.Service
-	clusters   *cluster.Service
-	executions *execution.Service
+	Catalogs   *catalog.Service
+	Secrets    *secret.Service
+	People     *identity.Service
+	Clusters   *cluster.Service
+	Executions *execution.Service
 
 	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
 	Facts  func(context.Context) (ServerFacts, error)
@@ -61,7 +69,12 @@ type Service struct {
 	RateOf func(app.ProviderSpec) app.Rate
 }
 
+// Service knows provisioners, shares the work between them, and finds machines that nothing accounts for.
+type Service struct {
+	Config
+}
+
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service, secrets *secret.Service, people *identity.Service, clusters *cluster.Service, executions *execution.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs, secrets: secrets, people: people, clusters: clusters, executions: executions}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -31,18 +31,23 @@ type Store interface {
 	UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error)
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+
+	Catalogs *catalog.Service
+}
+
 // Service knows tenants, users, groups, tokens, sessions and how people sign in, and keeps the audit log.
 type Service struct {
-	*app.App
-	Store Store
-
-	catalogs *catalog.Service
+	Config
 
 	WorkerKeys workerKey
 	refused    refusals
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -127,7 +127,7 @@ func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 	if err := CheckSlots(n.Slots); err != nil {
 		return t, "", err
 	}
-	if err := a.catalogs.CheckFirstTenant(ctx); err != nil {
+	if err := a.Catalogs.CheckFirstTenant(ctx); err != nil {
 		return t, "", err
 	}
 	var admin *app.User

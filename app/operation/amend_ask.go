@@ -19,7 +19,7 @@ import (
 // Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
 // is EConflict, reason "plan_changed", and nothing happens.
 func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Amend", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Amend", cluster)
 	if err != nil {
 		return app.AmendAnswer{}, err
 	}
@@ -29,7 +29,7 @@ func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 	if m.TopUp {
 		return app.AmendAnswer{}, app.WrongAmend("top_up", "Only Muster itself tops up.", "Leave top_up out; see cluster top-up.")
 	}
-	leave, err := a.clusters.Solving.Enter(ctx, c.Tenant)
+	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return app.AmendAnswer{}, err
 	}
@@ -82,7 +82,7 @@ func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (app.Am
 }
 
 func (a *Service) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (app.AmendAnswer, error) {
-	v, err := a.clusters.Cluster(ctx, actor, c.ID)
+	v, err := a.Clusters.Cluster(ctx, actor, c.ID)
 	return app.AmendAnswer{Cluster: &v, Operation: operation}, err
 }
 
@@ -119,7 +119,7 @@ func (a *Service) amendOperation(d *amended, who string) (app.NewOperation, erro
 		change.Reservation = app.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
 	}
 	n.Change = change
-	return n, a.clusters.GiveHostKeys(change.New)
+	return n, a.Clusters.GiveHostKeys(change.New)
 }
 
 // onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.

@@ -9,7 +9,6 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/secret"
 )
 
 // amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
@@ -62,7 +61,7 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (
 		return nil, &app.Error{Code: app.EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Nothing of cluster %q stands.", c.Name), Hint: "Delete it, and ask for a new one."}
 	}
 	d := newAmended(s, m)
-	published, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +81,12 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (
 		}
 		d.note("What the %s left undone is finished with the new configuration.", d.latest.Kind.Words())
 	}
-	left, err := a.resources.Common(ctx, d.Tenant, d.definition.Services, d.was.Services)
+	left, err := a.Resources.Common(ctx, d.Tenant, d.definition.Services, d.was.Services)
 	if err != nil {
 		return nil, err
 	}
 	d.notes = append(d.notes, left...)
-	if err := a.resources.Pin(ctx, d.Tenant, d.definition.Services); err != nil { // of services that come; what stands keeps what it has
+	if err := a.Resources.Pin(ctx, d.Tenant, d.definition.Services); err != nil { // of services that come; what stands keeps what it has
 		return nil, err
 	}
 	if err := d.checkConfig(); err != nil {
@@ -97,7 +96,7 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (
 	if m.Kind == app.OperationUpgrade {
 		template = published.Templates[d.Template]
 	}
-	if err := a.catalogs.CheckHost(published, c.Provider, d.definition.Services, d.was.Services, d.definition.Images, template, d.definition.Hooks); err != nil {
+	if err := a.Catalogs.CheckHost(published, c.Provider, d.definition.Services, d.was.Services, d.definition.Images, template, d.definition.Hooks); err != nil {
 		return nil, err
 	}
 	if err := a.checkSecretsAfter(ctx, d); err != nil {
@@ -105,7 +104,7 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (
 	}
 	d.reach()
 	if d.anyNode(app.NodeNew, app.NodeReplaced) {
-		if err := a.catalogs.CheckIsolation(ctx, published.Providers[c.Provider]); err != nil {
+		if err := a.Catalogs.CheckIsolation(ctx, published.Providers[c.Provider]); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +134,7 @@ func (a *Service) checkSecretsAfter(ctx context.Context, d *amended) error {
 	if d.anyNode(app.NodeNew, app.NodeReplaced, app.NodeGone) {
 		provider = d.Provider
 	}
-	return a.secrets.CheckSecretsOf(ctx, d.Tenant, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: d.Template}}, secret.Draft{Definition: d.definition}, provider)
+	return a.Clusters.CheckSecretsOf(ctx, d.Tenant, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone gives a list that is there, since one that is not would be written as null.
@@ -205,7 +204,7 @@ func (d *amended) checkMachines(ctx context.Context, a *Service) error {
 		return &app.Error{Code: app.EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
 			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
 	}
-	return a.clusters.CheckProvisioner(ctx, d.Tenant, spec)
+	return a.Clusters.CheckProvisioner(ctx, d.Tenant, spec)
 }
 
 // planAmended has the work ordered, and says what comes of it.
@@ -232,11 +231,11 @@ func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
 			Lost: d.lost(n.Name)})
 	}
 	if !nothing {
-		if r.Hooks, err = a.clusters.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
+		if r.Hooks, err = a.Clusters.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
 			return err
 		}
 	}
-	plan, err := a.clusters.Plan(ctx, d.Tenant, d.Provider, r)
+	plan, err := a.Clusters.Plan(ctx, d.Tenant, d.Provider, r)
 	if err != nil {
 		return err
 	}
@@ -328,7 +327,7 @@ func (a *Service) amendOffer(ctx context.Context, d *amended) (*app.PoolOffer, e
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
 		}
 	}
-	return a.clusters.PoolOffer(ctx, d.Tenant, app.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
+	return a.Clusters.PoolOffer(ctx, d.Tenant, app.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
 }
 
 // foreseeAmend does the same for the machines that an amendment adds.
@@ -353,6 +352,6 @@ func (a *Service) foreseeAmend(ctx context.Context, tenant string, d *amended) (
 	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
 	}
-	p.Account, p.Problems, err = a.clusters.AskAccount(ctx, tenant, d.Provider, needs)
+	p.Account, p.Problems, err = a.Clusters.AskAccount(ctx, tenant, d.Provider, needs)
 	return err
 }

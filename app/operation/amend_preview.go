@@ -12,14 +12,14 @@ import (
 // PreviewAmend works out what an amendment of a cluster would do, and what policies would say to it. Nothing is accepted or
 // written. EConflict where the cluster cannot be amended in the state that it is in, saying what can be done instead.
 func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "PreviewAmend", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewAmend", cluster)
 	if err != nil {
 		return app.AmendPreview{}, err
 	}
 	if err := actor.MayChange("PreviewAmend", c); err != nil {
 		return app.AmendPreview{}, err
 	}
-	leave, err := a.clusters.Solving.Enter(ctx, c.Tenant)
+	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return app.AmendPreview{}, err
 	}
@@ -58,7 +58,7 @@ func (a *Service) askPolicies(ctx context.Context, actor app.Actor, d *amended) 
 	if d.facts, err = a.amendFacts(ctx, actor, d); err != nil || d.preview.Nothing {
 		return err
 	}
-	d.decision = policy.Decide(ctx, a.policies.Policies, policies, d.facts)
+	d.decision = policy.Decide(ctx, a.Policies.Policies, policies, d.facts)
 	if len(d.decision.Said) > 0 {
 		d.preview.Decision = &d.decision
 	}
@@ -67,7 +67,7 @@ func (a *Service) askPolicies(ctx context.Context, actor app.Actor, d *amended) 
 
 // amendFacts are what policies see of an amendment: the cluster as it will be, or the most that it may come to be.
 func (a *Service) amendFacts(ctx context.Context, actor app.Actor, d *amended) (app.Facts, error) {
-	zone, err := a.policies.TimeZone(ctx, actor.Tenant)
+	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	cost, cpu := d.extra(d.preview.Plan)
 	f := app.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,

@@ -85,7 +85,7 @@ func (a *Service) readyAmend(ctx context.Context, r app.Request) (app.NewOperati
 		return app.NewOperation{}, clusterChanged("")
 	}
 	now := d.keep()
-	same, err := a.clusters.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
+	same, err := a.Clusters.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
 	if err != nil {
 		return app.NewOperation{}, err
 	}

@@ -16,7 +16,7 @@ func upgrade(ctx context.Context, a *Service, d *amended) error {
 	if err := d.checkTemplate(); err != nil {
 		return err
 	}
-	published, err := a.catalogs.CatalogOf(ctx, d.Tenant)
+	published, err := a.Catalogs.CatalogOf(ctx, d.Tenant)
 	if err != nil {
 		return err
 	}
@@ -34,12 +34,12 @@ func upgrade(ctx context.Context, a *Service, d *amended) error {
 			fresh[name] = now
 		}
 	}
-	left, err := a.resources.Common(ctx, d.Tenant, fresh, nil)
+	left, err := a.Resources.Common(ctx, d.Tenant, fresh, nil)
 	if err != nil {
 		return err
 	}
 	d.notes = append(d.notes, left...)
-	if err := a.resources.Pin(ctx, d.Tenant, fresh); err != nil {
+	if err := a.Resources.Pin(ctx, d.Tenant, fresh); err != nil {
 		return err
 	}
 	var others []string

@@ -15,7 +15,7 @@ import (
 // written. EConflict where it cannot sleep in the state that it is in, and EInvalid where its provider cannot stop machines and
 // keep them.
 func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (app.AmendPreview, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "PreviewSleep", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewSleep", cluster)
 	if err != nil {
 		return app.AmendPreview{}, err
 	}
@@ -24,7 +24,7 @@ func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster str
 
 // PreviewWake works out what it would do to wake a cluster that sleeps.
 func (a *Service) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (app.AmendPreview, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "PreviewWake", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewWake", cluster)
 	if err != nil {
 		return app.AmendPreview{}, err
 	}
@@ -43,7 +43,7 @@ func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Clust
 // of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
 // by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
 func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (app.AmendAnswer, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "SleepCluster", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SleepCluster", cluster)
 	if err != nil {
 		return app.AmendAnswer{}, err
 	}
@@ -55,7 +55,7 @@ func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, pl
 
 // WakeCluster starts the machines of a cluster that sleeps, and then its services.
 func (a *Service) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (app.AmendAnswer, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "WakeCluster", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "WakeCluster", cluster)
 	if err != nil {
 		return app.AmendAnswer{}, err
 	}
@@ -150,7 +150,7 @@ func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.Operati
 	if err := a.checkSleeps(ctx, c); err != nil {
 		return nil, err
 	}
-	if p.Plan, err = a.clusters.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
+	if p.Plan, err = a.Clusters.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
 		return nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
@@ -160,7 +160,7 @@ func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.Operati
 
 // checkSleeps refuses a cluster whose provider cannot stop machines, as far as that is known here.
 func (a *Service) checkSleeps(ctx context.Context, c app.Cluster) error {
-	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
 	}

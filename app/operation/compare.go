@@ -76,19 +76,6 @@ func compare(_ context.Context, a *Service, d *amended) error {
 	return nil
 }
 
-// ComparedBy gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
-func ComparedBy(r app.Report) *app.Changes {
-	if r.Changes == nil || r.Err != nil {
-		return nil
-	}
-	c := &app.Changes{}
-	for _, text := range r.Changes.Texts {
-		c.Add(text)
-	}
-	c.More += max(r.Changes.More, 0)
-	return c
-}
-
 // services tells what tools said that they would change.
 func (d *Drift) services(list []ServiceChanges) {
 	for _, c := range list {

@@ -67,7 +67,7 @@ func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) 
 	if err != nil {
 		return err
 	}
-	p, err := a.clusters.PlightOf(ctx, c)
+	p, err := a.Clusters.PlightOf(ctx, c)
 	if err != nil || p.Latest.ID != o.ID {
 		return err
 	}
@@ -139,13 +139,13 @@ func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
 		return app.ClusterView{}, err
 	}
-	return a.clusters.Cluster(ctx, actor, c.ID)
+	return a.Clusters.Cluster(ctx, actor, c.ID)
 }
 
 // FindOperation finds an operation of a cluster that the actor may see, and tells whether it is the latest one. 0 is the one
 // that is under way or paused, or else the latest.
 func (a *Service) FindOperation(ctx context.Context, actor app.Actor, cluster string, id int64) (c app.Cluster, o app.Operation, latest bool, err error) {
-	if c, err = a.clusters.FindCluster(ctx, actor, cluster); err != nil {
+	if c, err = a.Clusters.FindCluster(ctx, actor, cluster); err != nil {
 		return c, o, false, err
 	}
 	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)

@@ -51,7 +51,7 @@ const DriftUnwatched = "No health checks configured, so the state of the nodes i
 // Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is
 // known; what tools would change, an operation of the kind compare has found.
 func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (Drift, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Drift", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Drift", cluster)
 	if err != nil {
 		return Drift{}, err
 	}
@@ -67,7 +67,7 @@ func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (D
 		return Drift{}, err
 	}
 	d.cloud(c, nodes)
-	health, err := a.clusters.ClusterHealth(ctx, c, nodes)
+	health, err := a.Clusters.ClusterHealth(ctx, c, nodes)
 	if err != nil {
 		return Drift{}, err
 	}

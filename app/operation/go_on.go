@@ -8,7 +8,6 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/secret"
 )
 
 // GoOnPreview is what it would be to go on with the machines that came, worked out before anything is accepted.
@@ -64,13 +63,13 @@ func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster stri
 	if err != nil {
 		return GoOnPreview{}, err
 	}
-	m, err := a.secrets.MaskFor(ctx, actor, c)
+	m, err := a.Clusters.MaskFor(ctx, actor, c)
 	if err != nil {
 		return GoOnPreview{}, err
 	}
 	s, err := a.planGoOn(ctx, c, o, latest, app.Survival{})
 	if err != nil {
-		return GoOnPreview{}, secret.MaskError(m, err)
+		return GoOnPreview{}, appcluster.MaskError(m, err)
 	}
 	for i := range s.shown.GivesBack { // it says why each machine did not come
 		s.shown.GivesBack[i].Error = m.Hide(s.shown.GivesBack[i].Error)
@@ -101,7 +100,7 @@ func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, ope
 	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
 		return app.ClusterView{}, err
 	}
-	return a.clusters.Cluster(ctx, actor, c.ID)
+	return a.Clusters.Cluster(ctx, actor, c.ID)
 }
 
 // goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It gives

@@ -37,7 +37,7 @@ func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, 
 		return nil, &app.Error{Code: app.EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
 	}
 	s := &survival{amended: newAmended(stands, app.Amendment{Kind: app.OperationGoOn}), of: o, lost: map[string]string{}}
-	published, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ func (s *survival) order(ctx context.Context, a *Service) error {
 			r.Hooks = append(r.Hooks, h)
 		}
 	}
-	plan, err := a.clusters.Plan(ctx, s.Tenant, s.Provider, r)
+	plan, err := a.Clusters.Plan(ctx, s.Tenant, s.Provider, r)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type LeaseChange struct {
 // admins may do more, with a reason. It takes more of budgets, or gives some back, so a quota can refuse it. A cluster that is
 // being deleted is EConflict; one whose lease has ended but whose delete has not begun can still be saved.
 func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r app.LeaseRequest) (LeaseOutlook, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "ExtendLease", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExtendLease", cluster)
 	if err != nil {
 		return LeaseOutlook{}, err
 	}
@@ -113,7 +113,7 @@ func (a *Service) leaseRules(ctx context.Context, c app.Cluster) (app.Lease, err
 	if d.Lease != nil {
 		return *d.Lease, nil
 	}
-	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return app.Lease{}, err
 	}

@@ -52,7 +52,7 @@ const worstSkew = 5 * time.Second
 
 // LeaseOutlook tells how a cluster's lease will end.
 func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster string) (LeaseOutlook, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "LeaseOutlook", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "LeaseOutlook", cluster)
 	if err != nil {
 		return LeaseOutlook{}, err
 	}
@@ -142,7 +142,7 @@ func (a *Service) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clus
 
 // addOutside adds what lies outside of the cluster.
 func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster, now time.Time) error {
-	catalog, err := a.catalogs.CatalogOf(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster
 	if spec == nil {
 		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
 	}
-	if err := a.clusters.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
+	if err := a.Clusters.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
 		o.add(ObstacleProvisioner, time.Time{}, true, app.AsError(err).Advised())
 	} else if err != nil {
 		return err

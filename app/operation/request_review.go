@@ -9,7 +9,6 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/policy"
-	"muster/app/secret"
 )
 
 // Conditions are what an approver wants otherwise: a smaller number of nodes, a shorter lease, or both. Zero leaves it.
@@ -93,7 +92,7 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 	if k.Lease == 0 && lease == 0 {
 		asked.Lease = k.Request.Lease
 	}
-	d, p, err := a.clusters.Prepare(ctx, actor.Tenant, asked)
+	d, p, err := a.Clusters.Prepare(ctx, actor.Tenant, asked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,7 +105,7 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 	}
 	f := r.Facts
 	f.Nodes, f.CPU, f.CostPerHour, f.Lease, f.Provider = p.Layout.Size(), terms.CPU, p.Layout.CostPerHour, p.Lease, p.Layout.Provider
-	if said := policy.Decide(ctx, a.policies.Policies, policies, f); said.Outcome == app.OutcomeRefuse {
+	if said := policy.Decide(ctx, a.Policies.Policies, policies, f); said.Outcome == app.OutcomeRefuse {
 		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "That is what the policy " + said.Policy + " says of such an offer."}
 	}
 	return &app.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
@@ -214,15 +213,15 @@ func (a *Service) ready(ctx context.Context, r app.Request) (app.NewCluster, err
 		return app.NewCluster{}, err
 	}
 	ask := app.PlanRequest{Kind: r.Kind, Nodes: app.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
-	plan, err := a.clusters.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
+	plan, err := a.Clusters.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return app.NewCluster{}, err
 	}
-	if same, err := a.clusters.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
+	if same, err := a.Clusters.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
 		return app.NewCluster{}, cluster.ErrOr(err, changed)
 	}
 	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.clusters.DraftCluster(ctx, owner, k.Request, secret.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
+	n, err := a.Clusters.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
 		app.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err
@@ -230,7 +229,7 @@ func (a *Service) ready(ctx context.Context, r app.Request) (app.NewCluster, err
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or nobody speaks to it.
 func (a *Service) checkStanding(ctx context.Context, tenant string, k app.Kept) error {
-	c, err := a.catalogs.CatalogOf(ctx, tenant)
+	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -239,7 +238,7 @@ func (a *Service) checkStanding(ctx context.Context, tenant string, k app.Kept) 
 		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
 			Hint: "Deny or withdraw the request, and ask anew."}
 	}
-	return a.clusters.CheckProvisioner(ctx, tenant, p)
+	return a.Clusters.CheckProvisioner(ctx, tenant, p)
 }
 
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has

@@ -35,7 +35,7 @@ func (a *Service) Requests(ctx context.Context, actor app.Actor, f app.RequestFi
 	default:
 		return nil, &app.Error{Code: app.EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
 	}
-	reader, err := a.clusters.ReaderOf(ctx, actor)
+	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (a *Service) Requests(ctx context.Context, actor app.Actor, f app.RequestFi
 	if err != nil {
 		return nil, err
 	}
-	return list, a.clusters.MaskRequests(ctx, actor, list)
+	return list, a.Clusters.MaskRequests(ctx, actor, list)
 }
 
 func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]app.Request, error) {
@@ -83,13 +83,13 @@ func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (app.R
 		return app.Request{}, err
 	}
 	list := []app.Request{r}
-	err = a.clusters.MaskRequests(ctx, actor, list)
+	err = a.Clusters.MaskRequests(ctx, actor, list)
 	return list[0], err
 }
 
 // request returns a request that the actor may see, with all that it says.
 func (a *Service) request(ctx context.Context, actor app.Actor, id int64) (app.Request, error) {
-	reader, err := a.clusters.ReaderOf(ctx, actor)
+	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return app.Request{}, err
 	}

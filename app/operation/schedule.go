@@ -14,7 +14,7 @@ import (
 
 // Schedule gives when a cluster goes to sleep and wakes.
 func (a *Service) Schedule(ctx context.Context, actor app.Actor, cluster string) (app.ClusterSchedule, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "Schedule", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Schedule", cluster)
 	if err != nil {
 		return app.ClusterSchedule{}, err
 	}
@@ -31,7 +31,7 @@ func (a *Service) Schedule(ctx context.Context, actor app.Actor, cluster string)
 // the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried again for an hour, and then left out
 // and told, as is what nobody was there to do in time.
 func (a *Service) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s app.Schedule) (app.ClusterSchedule, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "SetSchedule", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetSchedule", cluster)
 	if err != nil {
 		return app.ClusterSchedule{}, err
 	}
@@ -82,7 +82,7 @@ func (a *Service) allowsSchedule(ctx context.Context, actor app.Actor, c app.Clu
 			return err
 		}
 		d.facts.Now = at
-		if d.decision = policy.Decide(ctx, a.policies.Policies, policies, d.facts); d.decision.Outcome != app.OutcomeRefuse {
+		if d.decision = policy.Decide(ctx, a.Policies.Policies, policies, d.facts); d.decision.Outcome != app.OutcomeRefuse {
 			continue
 		}
 		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("It was asked for by a schedule, first at %s.", app.Moment(at)))

@@ -10,7 +10,6 @@ import (
 	"muster/app/identity"
 	"muster/app/policy"
 	"muster/app/resource"
-	"muster/app/secret"
 )
 
 // Store is what the service needs of the database.
@@ -58,23 +57,32 @@ type Store interface {
 	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
-// Service changes clusters that exist: updates, repairs, roll-backs, sleep, schedules and leases.
-type Service struct {
-	*app.App
-	Store Store
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store   Store
+	Now     func() time.Time
+	Changer app.Changer // nil: no cluster can be amended
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns func(automator string) bool
+	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
+	Sleeps func(kind string) bool
 
-	resources *resource.Service
-	catalogs  *catalog.Service
-	secrets   *secret.Service
-	people    *identity.Service
-	policies  *policy.Service
-	clusters  *cluster.Service
+	Resources *resource.Service
+	Catalogs  *catalog.Service
+	People    *identity.Service
+	Policies  *policy.Service
+	Clusters  *cluster.Service
 
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
 	LeaseGrace time.Duration
 }
 
+// Service changes clusters that exist: updates, repairs, roll-backs, sleep, schedules and leases.
+type Service struct {
+	Config
+}
+
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, resources *resource.Service, catalogs *catalog.Service, secrets *secret.Service, people *identity.Service, policies *policy.Service, clusters *cluster.Service) *Service {
-	return &Service{App: a, Store: store, resources: resources, catalogs: catalogs, secrets: secrets, people: people, policies: policies, clusters: clusters}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -12,7 +12,7 @@ import (
 
 // SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins anew where it was off.
 func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o app.TopUpOrder) (app.ClusterView, error) {
-	c, err := a.clusters.AuthorizedCluster(ctx, actor, "SetTopUp", cluster)
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetTopUp", cluster)
 	if err != nil {
 		return app.ClusterView{}, err
 	}
@@ -28,7 +28,7 @@ func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string,
 	if err := a.Store.SetTopUp(ctx, app.TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
 		return app.ClusterView{}, err
 	}
-	return a.clusters.Cluster(ctx, actor, c.ID)
+	return a.Clusters.Cluster(ctx, actor, c.ID)
 }
 
 // RunTopUps asks again for the nodes that clusters lack, where it is time, of all tenants. It gives how many operations it began. Several

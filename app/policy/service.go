@@ -1,6 +1,9 @@
 package policy
 
-import "muster/app"
+import (
+	"muster/app"
+	"time"
+)
 
 // Store is what the service needs of the database.
 type Store interface {
@@ -9,20 +12,26 @@ type Store interface {
 	QuotaStore
 }
 
-// Service decides what may be asked for: policies and quotas.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
 
 	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
 	Policies PolicyEngine
-	quotas   app.SlowAnswers[quotaKey, []QuotaUse]
-	lefts    app.SlowAnswers[leftKey, []app.QuotaLine]
+}
+
+// Service decides what may be asked for: policies and quotas.
+type Service struct {
+	Config
+
+	quotas app.SlowAnswers[quotaKey, []QuotaUse]
+	lefts  app.SlowAnswers[leftKey, []app.QuotaLine]
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store) *Service {
-	s := &Service{App: a, Store: store}
+func New(c Config) *Service {
+	s := &Service{Config: c}
 	s.quotas.Large, s.lefts.Large = manyUsed, manyOf
 	return s
 }

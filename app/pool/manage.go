@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
+	"muster/app/cluster"
 )
 
 // PoolName leaves room for what stands around it in host names.
@@ -72,8 +72,8 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r app.PoolReq
 	if p.Mode != app.PoolOn && p.Mode != app.PoolOff {
 		return app.PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
 	}
-	d := secret.Draft{Definition: app.Definition{}}
-	if err := a.secrets.CheckSecretsOf(ctx, actor.Tenant, app.ClusterRequest{}, d, p.Provider); err != nil {
+	d := cluster.Draft{Definition: app.Definition{}}
+	if err := a.Clusters.CheckSecretsOf(ctx, actor.Tenant, app.ClusterRequest{}, d, p.Provider); err != nil {
 		return app.PoolView{}, err
 	}
 	if _, err := a.Store.CreatePool(ctx, actor, p); err != nil {

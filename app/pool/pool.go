@@ -47,7 +47,7 @@ type poolSpec struct {
 
 // poolSpec finds it. Errors say what of it the catalog does not have.
 func (a *Service) poolSpec(ctx context.Context, p app.Pool) (s poolSpec, err error) {
-	c, revision, err := a.catalogs.CatalogAt(ctx, p.Tenant, 0)
+	c, revision, err := a.Catalogs.CatalogAt(ctx, p.Tenant, 0)
 	if err != nil {
 		return s, err
 	}
@@ -79,13 +79,13 @@ func (a *Service) poolSpec(ctx context.Context, p app.Pool) (s poolSpec, err err
 		}
 		return s, e
 	}
-	if err := a.clusters.CheckProvisioner(ctx, p.Tenant, spec); err != nil {
+	if err := a.Clusters.CheckProvisioner(ctx, p.Tenant, spec); err != nil {
 		return s, err
 	}
-	if err := a.catalogs.CheckHost(c, p.Provider, nil, nil, map[string]app.Image{p.Image: image}, nil, nil); err != nil {
+	if err := a.Catalogs.CheckHost(c, p.Provider, nil, nil, map[string]app.Image{p.Image: image}, nil, nil); err != nil {
 		return s, err
 	}
-	if err := a.catalogs.CheckIsolation(ctx, spec); err != nil {
+	if err := a.Catalogs.CheckIsolation(ctx, spec); err != nil {
 		return s, err
 	}
 	s.definition = app.Definition{Services: map[string]*app.Service{}, Hardware: map[string]app.Flavor{p.Hardware: flavor}, Images: map[string]app.Image{p.Image: image}}

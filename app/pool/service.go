@@ -5,7 +5,6 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
-	"muster/app/secret"
 	"time"
 )
 
@@ -27,19 +26,27 @@ type Store interface {
 	WakePools(ctx context.Context, now time.Time) error
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+	Keys  app.Keys
+	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// CatalogOf in app/catalog.
+	Catalog func() *app.Catalog
+
+	Catalogs *catalog.Service
+	Clusters *cluster.Service
+}
+
 // Service keeps machines ready before they are asked for.
 type Service struct {
-	*app.App
-	Store Store
-
-	catalogs *catalog.Service
-	secrets  *secret.Service
-	clusters *cluster.Service
+	Config
 
 	pools poolCatalog
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service, secrets *secret.Service, clusters *cluster.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs, secrets: secrets, clusters: clusters}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

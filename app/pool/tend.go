@@ -56,7 +56,7 @@ func (a *Service) TendPools(ctx context.Context) (begun int, err error) {
 
 // wakePools has all pools looked at once when there is another catalog.
 func (a *Service) wakePools(ctx context.Context, now time.Time) error {
-	c := a.Deps.Catalog()
+	c := a.Config.Catalog()
 	a.pools.mu.Lock()
 	defer a.pools.mu.Unlock()
 	if a.pools.seen == c {
@@ -149,7 +149,7 @@ func (t *poolTurn) retire(ctx context.Context, machines []app.PoolMachine) error
 
 // giveBack begins the delete of a machine's cluster, as a person would.
 func (t *poolTurn) giveBack(ctx context.Context, m app.PoolMachine) error {
-	plan, err := t.app.clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationDelete, Nodes: []app.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationDelete, Nodes: []app.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (t *poolTurn) machine(ctx context.Context) (m app.NewPoolMachine, err error
 		CostPerHour: t.spec.price, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
 	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: app.NodePlanned,
 		SSHUser: app.FirstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
-	plan, err := t.app.clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: []app.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: []app.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return m, err
 	}
@@ -242,7 +242,7 @@ func (t *poolTurn) machine(ctx context.Context) (m app.NewPoolMachine, err error
 	}
 	n.Reservation = policy.ReservationOf(c, n.Nodes, t.spec.definition.Hardware, nil)
 	n.Reservation.Pool = true
-	return app.NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.clusters.GiveHostKeys(n.Nodes)
+	return app.NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.Clusters.GiveHostKeys(n.Nodes)
 }
 
 // spread takes up to a fifth of an age away, so that machines that were made together are not replaced together.

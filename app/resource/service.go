@@ -2,7 +2,6 @@ package resource
 
 import (
 	"context"
-	"muster/app"
 	"time"
 )
 
@@ -15,10 +14,12 @@ type Store interface {
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 }
 
-// Service keeps the archives and files that automators use.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
 
 	// Blobs keeps the contents of resources; nil: none are taken. ResourceKinds are what members of families declare.
 	Blobs          BlobStore
@@ -26,7 +27,12 @@ type Service struct {
 	ResourceLimits ResourceLimits
 }
 
+// Service keeps the archives and files that automators use.
+type Service struct {
+	Config
+}
+
 // New returns the service on top of its needs.
-func New(a *app.App, store Store) *Service {
-	return &Service{App: a, Store: store}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

@@ -20,13 +20,13 @@ const GeneratedSecretName = `[a-z][a-z0-9_]{0,63}`
 
 var generatedSecretName = regexp.MustCompile(`^` + generatedPrefix + GeneratedSecretName + `$`)
 
-// isGenerated tells whether what a reference names is a generated secret.
-func isGenerated(name string) bool { return generatedSecretName.MatchString(name) }
+// IsGenerated tells whether what a reference names is a generated secret.
+func IsGenerated(name string) bool { return generatedSecretName.MatchString(name) }
 
 // CutGenerated parts the names of generated secrets from those of the tenant's.
 func CutGenerated(names []string) (set, generated []string) {
 	for _, n := range names {
-		if isGenerated(n) {
+		if IsGenerated(n) {
 			generated = append(generated, n)
 		} else {
 			set = append(set, n)

@@ -12,7 +12,7 @@ import (
 	"muster/app"
 )
 
-const shortestSecret = 6 // bytes; what is shorter would hide half of every log
+const ShortestSecret = 6 // bytes; what is shorter would hide half of every log
 
 // Redactor takes values out of texts, in the forms in which programs print them: plain, each line of one with several, base64 at any
 // alignment and wrapped as base64(1) does, hex, escaped for URLs, JSON and shells. Its cost is one look into a table for each byte of a
@@ -24,13 +24,16 @@ type Redactor struct {
 	whole bool                 // all of every text is hidden
 }
 
+// HideAll is a redactor that hides every text as a whole.
+func HideAll() *Redactor { return &Redactor{whole: true} }
+
 // NewRedactor returns nil if there is nothing to hide.
 func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{forms: map[uint16][]string{}}
 	seen := map[string]bool{}
 	for _, s := range secrets {
 		for _, form := range formsOf(s) {
-			if len(form) < shortestSecret || seen[form] {
+			if len(form) < ShortestSecret || seen[form] {
 				continue
 			}
 			seen[form] = true
@@ -51,7 +54,7 @@ func NewRedactor(secrets []string) *Redactor {
 
 // formsOf returns all forms in which a secret may appear, without those that are too short.
 func formsOf(secret string) []string {
-	if len(secret) < shortestSecret {
+	if len(secret) < ShortestSecret {
 		return nil
 	}
 	plain := []string{secret}
@@ -65,7 +68,7 @@ func formsOf(secret string) []string {
 	}
 	var all []string
 	for _, p := range plain {
-		if len(p) < shortestSecret {
+		if len(p) < ShortestSecret {
 			continue
 		}
 		all = append(all, p, hex.EncodeToString([]byte(p)), strings.ToUpper(hex.EncodeToString([]byte(p))),
@@ -102,7 +105,7 @@ func base64Forms(secret string) (all []string) {
 			text := enc.EncodeToString(append(make([]byte, before), secret...))
 			from := []int{0, 2, 3}[before] // characters that the bytes before have a part in
 			to := (before + len(secret)) * 8 / 6
-			if to-from >= shortestSecret+2 {
+			if to-from >= ShortestSecret+2 {
 				all = append(all, text[from:to])
 			}
 		}

@@ -3,7 +3,6 @@ package secret
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -107,9 +106,9 @@ func putSecrets(v any, secrets map[string]string) any {
 	return v
 }
 
-// checkSecrets refuses what refers to secrets that the tenant does not have. Where says in which part of the catalog or
+// CheckSecrets refuses what refers to secrets that the tenant does not have. Where says in which part of the catalog or
 // request they are asked for.
-func (a *Service) checkSecrets(ctx context.Context, tenant string, where func(name string) string, names []string) error {
+func (a *Service) CheckSecrets(ctx context.Context, tenant string, where func(name string) string, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -151,38 +150,6 @@ func (a *Service) SecretValues(ctx context.Context, tenant string, names []strin
 	return values, nil
 }
 
-// CheckSecretsOf refuses a request whose cluster would need secrets that the tenant does not have. Only the catalog may refer to
-// secrets: who asks for a cluster gets a shell on it, and could else read any of them.
-func (a *Service) CheckSecretsOf(ctx context.Context, tenant string, r app.ClusterRequest, d Draft, provider string) error {
-	if named := app.SecretNames(r.Config); len(named) > 0 {
-		return &app.Error{Code: app.EInvalid, Field: "config", Reason: "secret", Message: "The configuration of a request cannot refer to secrets.",
-			Hint: "Ask an admin to let the template or a service refer to it."}
-	}
-	where := map[string]string{}
-	note := func(place string, values ...any) {
-		for _, n := range app.SecretNames(values...) {
-			if where[n] == "" {
-				where[n] = place
-			}
-		}
-	}
-	note("Template "+r.Template, d.Definition.Config)
-	for _, name := range slices.Sorted(maps.Keys(d.Definition.Services)) {
-		for _, act := range d.Definition.Services[name].Actions {
-			note("Service "+name, act.Fields)
-		}
-	}
-	c, err := a.catalogs.CatalogSoon(ctx, tenant) // the layout was just made by it
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(where, func(n, _ string) bool { return isGenerated(n) }) // each cluster has those by itself; accounts do not
-	if spec := c.Providers[provider]; spec != nil {
-		note("Provider "+provider, spec.Settings)
-	}
-	return a.checkSecrets(ctx, tenant, func(n string) string { return where[n] }, slices.Sorted(maps.Keys(where)))
-}
-
 // SecretsOf gives the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
 // where the tenant does not have one of them.
 func (a *Service) SecretsOf(ctx context.Context, tenant string, spec app.ProviderSpec) (app.ProviderSpec, error) {
@@ -199,7 +166,7 @@ func (a *Service) KeepNeeded(ctx context.Context, tenant, name string) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := a.catalogs.CatalogOf(ctx, tenant)
+	catalog, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
 	}

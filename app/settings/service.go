@@ -58,24 +58,31 @@ type Store interface {
 	Users(ctx context.Context, tenant string, f identity.UserFilter) (users []app.User, more bool, err error)
 }
 
-// Service exports and imports the settings of a tenant.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
 
-	catalogs *catalog.Service
-	secrets  *secret.Service
-	people   *identity.Service
-	hooks    *webhook.Service
-	policies *policy.Service
-	pools    *pool.Service
-	builds   *build.Service
+	Catalogs *catalog.Service
+	Secrets  *secret.Service
+	People   *identity.Service
+	Hooks    *webhook.Service
+	Policies *policy.Service
+	Pools    *pool.Service
+	Builds   *build.Service
 
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles TenantFiles
 }
 
+// Service exports and imports the settings of a tenant.
+type Service struct {
+	Config
+}
+
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, catalogs *catalog.Service, secrets *secret.Service, people *identity.Service, hooks *webhook.Service, policies *policy.Service, pools *pool.Service, builds *build.Service) *Service {
-	return &Service{App: a, Store: store, catalogs: catalogs, secrets: secrets, people: people, hooks: hooks, policies: policies, pools: pools, builds: builds}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

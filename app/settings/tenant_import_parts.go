@@ -56,11 +56,11 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 	if len(c.Files)+len(c.Remove) == 0 {
 		return nil
 	}
-	if p.a.catalogs.Reader == nil {
+	if p.a.Catalogs.Reader == nil {
 		return catalog.ErrNoOwnCatalog
 	}
 	p.oneEach(c.Files)
-	d, err := p.a.catalogs.WorkOutChange(ctx, p.actor, c)
+	d, err := p.a.Catalogs.WorkOutChange(ctx, p.actor, c)
 	if err != nil {
 		return p.refused("catalog", err)
 	}
@@ -87,7 +87,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name, ".yaml")
-		texts, problems := p.a.catalogs.Reader.Split([]catalog.CatalogFile{f})
+		texts, problems := p.a.Catalogs.Reader.Split([]catalog.CatalogFile{f})
 		if len(problems) > 0 {
 			continue // they are told with the others
 		}
@@ -145,7 +145,7 @@ func (p *tenantPlan) hooks(context.Context) error {
 		if is != nil && is.OnTimeout != "" && w.OnTimeout == "" {
 			return &app.Error{Code: app.EInvalid, Field: "on_timeout", Message: "What happens where a hook does not answer in time can be changed, but not be left open again.", Hint: "Say veto or go_on."}
 		}
-		c, err := p.a.hooks.CheckHook(r)
+		c, err := p.a.Hooks.CheckHook(r)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 		} else if r.Secret = p.filled(path+".secret", w.Secret); r.Secret == "" {
 			return nil
 		}
-		c, err := p.a.builds.CheckBuildHook(ctx, p.actor, r, was, is == nil, p.user)
+		c, err := p.a.Builds.CheckBuildHook(ctx, p.actor, r, was, is == nil, p.user)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 		if is != nil && (is.Hardware != w.Hardware || is.Image != w.Image || is.Provider != w.Provider || is.Zone != w.Zone) {
 			return &app.Error{Code: app.EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Give the pool another name, and remove this one."}
 		}
-		if err := p.a.pools.CheckPool(ctx, x); err != nil {
+		if err := p.a.Pools.CheckPool(ctx, x); err != nil {
 			return err
 		}
 		if err := p.poolSecrets(ctx, w.Provider); err != nil {
@@ -270,7 +270,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 
 // poolSecrets refuses a pool whose provider needs a secret that neither stands nor comes.
 func (p *tenantPlan) poolSecrets(ctx context.Context, provider string) error {
-	c, err := p.a.catalogs.CatalogOf(ctx, p.actor.Tenant)
+	c, err := p.a.Catalogs.CatalogOf(ctx, p.actor.Tenant)
 	if err != nil {
 		return err
 	}

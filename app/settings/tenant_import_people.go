@@ -92,7 +92,7 @@ func (p *tenantPlan) people(context.Context) error {
 }
 
 func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
-	u, err := p.a.people.DraftUser(p.actor, p.actor.Tenant, identity.NewUser{Name: name, FullName: w.FullName, Email: w.Email, Role: w.Role})
+	u, err := p.a.People.DraftUser(p.actor, p.actor.Tenant, identity.NewUser{Name: name, FullName: w.FullName, Email: w.Email, Role: w.Role})
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (p *tenantPlan) policies(context.Context) error {
 	}
 	return eachPart(p, "policies", p.want.Policies, p.is.Policies, func(path, name string, w PolicySettings, _ *PolicySettings) error {
 		x := w.policy(name)
-		if err := p.a.policies.CheckPolicy(&x); err != nil {
+		if err := p.a.Policies.CheckPolicy(&x); err != nil {
 			return err
 		}
 		p.step(turnRules, path, func(ctx context.Context) error {
@@ -206,7 +206,7 @@ func (p *tenantPlan) secrets(ctx context.Context) error {
 		p.step(turnSecrets, path, func(ctx context.Context) error { return p.a.Store.SetSecret(ctx, p.actor, name, []byte(value), p.at) })
 		return nil
 	}, func(path, name string) error {
-		if err := p.a.secrets.KeepNeeded(ctx, p.actor.Tenant, name); err != nil {
+		if err := p.a.Secrets.KeepNeeded(ctx, p.actor.Tenant, name); err != nil {
 			return err
 		}
 		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteSecret(ctx, p.actor, name, p.at) })

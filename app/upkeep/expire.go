@@ -21,19 +21,19 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 			errs = append(errs, err)
 		}
 	}
-	if err := a.operations.TendRequests(ctx); err != nil {
+	if err := a.Operations.TendRequests(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if err := a.usages.TendMoney(ctx); err != nil {
+	if err := a.Usages.TendMoney(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := a.pools.TendPools(ctx); err != nil {
+	if _, err := a.Pools.TendPools(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := a.operations.RunSchedules(ctx); err != nil {
+	if _, err := a.Operations.RunSchedules(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := a.operations.RunTopUps(ctx); err != nil {
+	if _, err := a.Operations.RunTopUps(ctx); err != nil {
 		errs = append(errs, err)
 	}
 	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), cluster.TidyAtOnce)
@@ -41,10 +41,10 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 		return 0, err
 	}
 	for _, c := range ended {
-		_, err := a.clusters.StartDelete(ctx, app.System(c.Tenant, app.Expirer), c)
+		_, err := a.Clusters.StartDelete(ctx, app.System(c.Tenant, app.Expirer), c)
 		try(err)
 	}
-	errs = append(errs, a.operations.ResumeOverdue(ctx, try))
+	errs = append(errs, a.Operations.ResumeOverdue(ctx, try))
 	failed, err := a.Store.FailedDeletes(ctx, a.Now(), cluster.LeastDeleteWait, cluster.MostDeleteWait, cluster.TidyAtOnce)
 	if err != nil {
 		return begun, errors.Join(append(errs, err)...)

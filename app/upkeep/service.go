@@ -18,18 +18,23 @@ type Store interface {
 	FailedDeletes(ctx context.Context, now time.Time, least time.Duration, most time.Duration, limit int) ([]app.Operation, error)
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+
+	Clusters   *cluster.Service
+	Operations *operation.Service
+	Usages     *usage.Service
+	Pools      *pool.Service
+}
+
 // Service does what has to be done from time to time.
 type Service struct {
-	*app.App
-	Store Store
-
-	clusters   *cluster.Service
-	operations *operation.Service
-	usages     *usage.Service
-	pools      *pool.Service
+	Config
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, clusters *cluster.Service, operations *operation.Service, usages *usage.Service, pools *pool.Service) *Service {
-	return &Service{App: a, Store: store, clusters: clusters, operations: operations, usages: usages, pools: pools}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

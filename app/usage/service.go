@@ -18,13 +18,18 @@ type Store interface {
 	TellBudgets(ctx context.Context, now time.Time) (int, error)
 }
 
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+
+	Clusters   *cluster.Service
+	Operations *operation.Service
+}
+
 // Service counts what is used and what it costs.
 type Service struct {
-	*app.App
-	Store Store
-
-	clusters   *cluster.Service
-	operations *operation.Service
+	Config
 
 	money  moneyTimes
 	usages app.SlowAnswers[usageKey, Usage]
@@ -32,6 +37,6 @@ type Service struct {
 }
 
 // New returns the service on top of its needs.
-func New(a *app.App, store Store, clusters *cluster.Service, operations *operation.Service) *Service {
-	return &Service{App: a, Store: store, clusters: clusters, operations: operations}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

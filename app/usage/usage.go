@@ -173,7 +173,7 @@ func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Us
 	if reach, _ := actor.Reach("Usage"); f.Mine || reach == app.Own && f.By != UsageByTenant {
 		q.Owner = actor.User
 	} else if f.By == UsageByCluster {
-		reader, err := a.clusters.ReaderOf(ctx, actor)
+		reader, err := a.Clusters.ReaderOf(ctx, actor)
 		if err != nil {
 			return Usage{}, err
 		}

@@ -1,21 +1,31 @@
 package webhook
 
-import "muster/app"
+import (
+	"muster/app"
+	"time"
+)
 
 // Store is what the service needs of the database.
 type Store interface {
 	HookStore
 }
 
-// Service keeps the hooks that tell other systems what happens, and their deliveries.
-type Service struct {
-	*app.App
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
 	Store Store
+	Now   func() time.Time
+	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
+	CheckScript func(script string) *app.ScriptFault
 
 	HookGuard HookGuard // where hooks may lead; nil: anywhere over https
 }
 
+// Service keeps the hooks that tell other systems what happens, and their deliveries.
+type Service struct {
+	Config
+}
+
 // New returns the service on top of its needs.
-func New(a *app.App, store Store) *Service {
-	return &Service{App: a, Store: store}
+func New(c Config) *Service {
+	return &Service{Config: c}
 }

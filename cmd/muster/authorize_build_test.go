@@ -18,7 +18,7 @@ func (s *scene) buildHook() string {
 	owner := s.owner
 	name := "ci-" + s.tenant + "-" + owner[strings.LastIndex(owner, "-")+1:] // a tenant has only so many
 	id, key := strings.ToLower(rand.Text()), make([]byte, 32)
-	_, _, err := s.server.Store.SaveBuildHook(s.t.Context(), s.boss(), app.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, s.server.App.Now())
+	_, _, err := s.server.Store.SaveBuildHook(s.t.Context(), s.boss(), app.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, s.server.App.Given.Now())
 	s.must(err)
 	return name
 }
@@ -29,8 +29,8 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 	h, err := s.server.Store.BuildHook(s.t.Context(), s.tenant, hook)
 	s.must(err)
 	uniq := strings.ToLower(rand.Text())
-	done, err := s.server.Store.TakeBuild(s.t.Context(), app.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: s.server.App.Now(),
-		Delivery: app.BuildTaken{Hook: hook, At: s.server.App.Now(), System: "generic", Event: "build", Rule: "web"},
+	done, err := s.server.Store.TakeBuild(s.t.Context(), app.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: s.server.App.Given.Now(),
+		Delivery: app.BuildTaken{Hook: hook, At: s.server.App.Given.Now(), System: "generic", Event: "build", Rule: "web"},
 		Begin:    &app.BuildBegin{Rule: ciRules[0], Key: uniq, Ask: app.BuildAsk{Template: "none", WaitFor: 1}}})
 	s.must(err)
 	return hook, done.Delivery.ID, done.Build.ID

@@ -12,25 +12,25 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/cmd/muster/cluster"
 )
 
 // inventoryUses say how the tool that each form is for uses it: a shell's words, with the file as $f, the first node's host name as $host, its
 // address as $address and its port as $port; and what they print of a cluster of three nodes.
-var inventoryUses = map[template.InventoryFormat][2]string{
-	template.InventorySSH:         {`for n in "$host" "n1.web"; do ssh -F "$f" -o BatchMode=yes -o IdentityAgent=none "$n" echo opened; done`, "opened\nopened\n"},
-	template.InventoryAnsible:     {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
-	template.InventoryAnsibleYAML: {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
-	template.InventoryKnownHosts:  {`ssh-keygen -F "$host" -f "$f" | grep -c '^[^#]'; ssh-keygen -F "$([ "$port" = 22 ] && echo "$address" || echo "[$address]:$port")" -f "$f" | grep -c '^[^#]'; ssh-keygen -l -f "$f" | wc -l`, "1\n1\n3\n"},
-	template.InventoryHosts:       {`python3 -c 'import sys,ipaddress; print(sum(1 for l in open(sys.argv[1]) if l.split("#")[0].split() and ipaddress.ip_address(l.split()[0]) and sys.argv[2] in l.split()))' "$f" "$host"`, "1\n"},
-	template.InventoryJSON:        {`jq -r '.hosts | length' "$f"; test -s "$(jq -r .known_hosts "$f")"; ssh-keygen -y -P '' -f "$(jq -r .key_file "$f")" >/dev/null && echo key`, "3\nkey\n"},
-	template.InventoryEnv:         {`set -a; . "$f"; echo "$MUSTER_NODES"; test "$MUSTER_NODE_N1" = "$address"; ssh-keygen -y -P '' -f "$MUSTER_SSH_KEY" >/dev/null && echo key`, "n1,n2,n3\nkey\n"},
+var inventoryUses = map[inventory.InventoryFormat][2]string{
+	inventory.InventorySSH:         {`for n in "$host" "n1.web"; do ssh -F "$f" -o BatchMode=yes -o IdentityAgent=none "$n" echo opened; done`, "opened\nopened\n"},
+	inventory.InventoryAnsible:     {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
+	inventory.InventoryAnsibleYAML: {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
+	inventory.InventoryKnownHosts:  {`ssh-keygen -F "$host" -f "$f" | grep -c '^[^#]'; ssh-keygen -F "$([ "$port" = 22 ] && echo "$address" || echo "[$address]:$port")" -f "$f" | grep -c '^[^#]'; ssh-keygen -l -f "$f" | wc -l`, "1\n1\n3\n"},
+	inventory.InventoryHosts:       {`python3 -c 'import sys,ipaddress; print(sum(1 for l in open(sys.argv[1]) if l.split("#")[0].split() and ipaddress.ip_address(l.split()[0]) and sys.argv[2] in l.split()))' "$f" "$host"`, "1\n"},
+	inventory.InventoryJSON:        {`jq -r '.hosts | length' "$f"; test -s "$(jq -r .known_hosts "$f")"; ssh-keygen -y -P '' -f "$(jq -r .key_file "$f")" >/dev/null && echo key`, "3\nkey\n"},
+	inventory.InventoryEnv:         {`set -a; . "$f"; echo "$MUSTER_NODES"; test "$MUSTER_NODE_N1" = "$address"; ssh-keygen -y -P '' -f "$MUSTER_SSH_KEY" >/dev/null && echo key`, "n1,n2,n3\nkey\n"},
 }
 
 // Every form of an inventory is used by the tool that it is for, as the command line writes it, with nothing added by hand.
 func TestRealInventories(t *testing.T) {
-	for _, f := range template.InventoryFormats {
+	for _, f := range inventory.InventoryFormats {
 		if inventoryUses[f][0] == "" {
 			t.Errorf("nothing uses inventories of the form %s: say how in inventoryUses", f)
 		}
@@ -42,9 +42,9 @@ func TestRealInventories(t *testing.T) {
 	}
 	dir := t.TempDir()
 	env := append(os.Environ(), "HOME="+dir, "MUSTER_HOME="+filepath.Join(dir, "own"), "host="+v.Nodes[0].Hostname, "address="+v.Nodes[0].Address(app.AddressAccess), fmt.Sprintf("port=%d", cluster.SSHPort(v.Nodes[0])))
-	for _, f := range template.InventoryFormats {
+	for _, f := range inventory.InventoryFormats {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
-		_, name, _, err := (template.Inventory{Cluster: v.ID}).File(f)
+		_, name, _, err := (inventory.Inventory{Cluster: v.ID}).File(f)
 		if err != nil {
 			t.Fatal(err)
 		}

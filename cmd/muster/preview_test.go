@@ -110,7 +110,7 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		{About: app.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
 		{About: app.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
 	}}
-	s.App.Accounts = accounts
+	s.App.ClusterService.Accounts = accounts
 	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
 	request := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 3}}
 	p, err := s.App.Preview(t.Context(), bob, request)
@@ -140,8 +140,8 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 // TestPreviewsSayWhichScriptsNoShellCanRead, where a catalog let one through: Coopr's forms are read leniently.
 func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.App.Accounts = nil
-	s.App.CheckScript = func(script string) *app.ScriptFault {
+	s.App.ClusterService.Accounts = nil
+	s.App.ClusterService.CheckScript = func(script string) *app.ScriptFault {
 		if script == "echo" {
 			return &app.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
 		}
@@ -155,7 +155,7 @@ func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 
 func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.App.Accounts = nil
+	s.App.ClusterService.Accounts = nil
 	for _, c := range []struct {
 		name, template string
 		prefer         app.Preference

@@ -98,7 +98,7 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 		t.Errorf("the other tenant is not the same:\n%s\nbut\n%s", file.File, again.File)
 	}
 	// The values came along, too.
-	values, err := m.server.Store.SecretValues(t.Context(), other, []string{"REGISTRY_TOKEN"}, m.server.App.Now())
+	values, err := m.server.Store.SecretValues(t.Context(), other, []string{"REGISTRY_TOKEN"}, m.server.App.Given.Now())
 	if err != nil || values["REGISTRY_TOKEN"] != "of the registry" {
 		t.Errorf("%d values, %v", len(values), err)
 	}
@@ -129,7 +129,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	broken := errors.New("the last moment")
-	a.Faults = func(where string) error {
+	a.SettingsService.Faults = func(where string) error {
 		if where == "tenant_import" {
 			return broken
 		}
@@ -138,7 +138,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	if _, err := a.ImportTenant(t.Context(), superIn(tenant), in); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
-	a.Faults = nil
+	a.SettingsService.Faults = nil
 	late := in
 	late.File = strings.Replace(in.File, "members: [ada, bot]", "members: [ada, nobody-at-all]", 1)
 	r, err := a.ImportTenant(t.Context(), superIn(tenant), late)

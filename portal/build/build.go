@@ -13,7 +13,7 @@ import (
 	"muster/app"
 	appbuild "muster/app/build"
 	"muster/app/cluster"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/portal/site"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -120,7 +120,7 @@ func BuildDocument() *huma.OpenAPI {
 			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster; it can be waited for", "200", view,
 				query("wait", "For how many seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
 			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Tell how the machines are reached, in a form for other tools", "200",
-				map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(reflect.TypeFor[template.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
+				map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(reflect.TypeFor[inventory.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
 				query("key", "Where the private key is kept; it is named in the file", text), query("known_hosts", "Where the format known_hosts is kept; the formats ssh and ansible name it", text))},
 			"/{hook}/builds/{build}/key": {Get: operation("get-key", http.MethodGet, "Get the private SSH key of the build's cluster", "200",
 				map[string]*huma.MediaType{"application/x-pem-file": {Schema: text}})},
@@ -257,9 +257,9 @@ func (p *Service) buildInventory(w http.ResponseWriter, r *http.Request) (any, i
 		return nil, 0, err
 	}
 	q := r.URL.Query()
-	format := template.InventoryFormat(q.Get("format"))
+	format := inventory.InventoryFormat(q.Get("format"))
 	if format == "" {
-		format = template.InventoryJSON
+		format = inventory.InventoryJSON
 	}
 	text, _, kind, err := site.InventoryFile(v, format, site.InventoryFiles(q))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/portal/page"
 	"muster/portal/site"
 
@@ -24,17 +24,17 @@ func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	}
 	q := r.URL.Query()
 	c := Access{
-		View: v, Tabs: p.ClusterTabs(a, v, "access"), Format: template.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
+		View: v, Tabs: p.ClusterTabs(a, v, "access"), Format: inventory.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
 		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.URL,
 	}
-	if !slices.Contains(template.InventoryFormats, c.Format) {
-		c.Format = template.InventorySSH
+	if !slices.Contains(inventory.InventoryFormats, c.Format) {
+		c.Format = inventory.InventorySSH
 	}
 	status := http.StatusOK
-	i, err := template.NewInventory(v, template.InventoryFiles{Key: c.Key})
+	i, err := inventory.NewInventory(v, inventory.InventoryFiles{Key: c.Key})
 	if e := app.AsError(err); err != nil && e.Field == "key" {
 		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
-		i, err = template.NewInventory(v, template.InventoryFiles{})
+		i, err = inventory.NewInventory(v, inventory.InventoryFiles{})
 	}
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (p *Service) Inventory(w http.ResponseWriter, r *http.Request, a app.Actor)
 		return err
 	}
 	q := r.URL.Query()
-	text, name, kind, err := site.InventoryFile(v, template.InventoryFormat(q.Get("format")), site.InventoryFiles(q))
+	text, name, kind, err := site.InventoryFile(v, inventory.InventoryFormat(q.Get("format")), site.InventoryFiles(q))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *Service) APIInventory(ctx context.Context, in *inventoryInput) (*huma.S
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	text, _, kind, err := site.InventoryFile(v, template.InventoryFormat(in.Format), template.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
+	text, _, kind, err := site.InventoryFile(v, inventory.InventoryFormat(in.Format), inventory.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

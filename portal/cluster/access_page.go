@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/portal/page"
 )
 
@@ -13,8 +13,8 @@ import (
 type Access struct {
 	View      app.ClusterView
 	Tabs      page.ClusterTabs
-	Inventory template.Inventory
-	Format    template.InventoryFormat
+	Inventory inventory.Inventory
+	Format    inventory.InventoryFormat
 	Text      string // the inventory in that form
 	Key       string // where the key is kept, as it was typed
 	May       bool   // the actor may have the key
@@ -29,33 +29,33 @@ const (
 	inventoryShown = 200
 )
 
-var inventoryWords = map[template.InventoryFormat]string{
-	template.InventorySSH: "SSH config", template.InventoryKnownHosts: "known_hosts", template.InventoryAnsible: "Ansible (INI)", template.InventoryAnsibleYAML: "Ansible (YAML)",
-	template.InventoryHosts: "/etc/hosts", template.InventoryJSON: "JSON", template.InventoryEnv: "Environment",
+var inventoryWords = map[inventory.InventoryFormat]string{
+	inventory.InventorySSH: "SSH config", inventory.InventoryKnownHosts: "known_hosts", inventory.InventoryAnsible: "Ansible (INI)", inventory.InventoryAnsibleYAML: "Ansible (YAML)",
+	inventory.InventoryHosts: "/etc/hosts", inventory.InventoryJSON: "JSON", inventory.InventoryEnv: "Environment",
 }
 
 // formats are the forms in the order in which they are offered.
-var formats = []template.InventoryFormat{template.InventorySSH, template.InventoryKnownHosts, template.InventoryAnsible, template.InventoryAnsibleYAML, template.InventoryHosts, template.InventoryEnv, template.InventoryJSON}
+var formats = []inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryKnownHosts, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryHosts, inventory.InventoryEnv, inventory.InventoryJSON}
 
 // formatHelp says what is done with a form.
 func (c Access) formatHelp() string {
 	i := c.Inventory
 	switch c.Format {
-	case template.InventorySSH:
+	case inventory.InventorySSH:
 		return "Include it in ~/.ssh/config, and keep the host keys in " + i.KnownHosts + "; then ssh knows every machine from the first time on."
-	case template.InventoryKnownHosts:
+	case inventory.InventoryKnownHosts:
 		return "Save it as " + i.KnownHosts + "."
-	case template.InventoryAnsible, template.InventoryAnsibleYAML:
+	case inventory.InventoryAnsible, inventory.InventoryAnsibleYAML:
 		return "Groups are services. Keep the host keys in " + i.KnownHosts + "; nothing is trusted blindly."
-	case template.InventoryHosts:
+	case inventory.InventoryHosts:
 		return "Lines for /etc/hosts."
-	case template.InventoryEnv:
+	case inventory.InventoryEnv:
 		return "Assignments that shells, Compose and systemd read."
 	}
 	return "For programs."
 }
 
-func (c Access) path(rest string, f template.InventoryFormat) string {
+func (c Access) path(rest string, f inventory.InventoryFormat) string {
 	q := url.Values{"format": {string(f)}}
 	if c.Key != "" {
 		q.Set("key", c.Key)
@@ -74,10 +74,10 @@ func (c Access) shown() (text string, more int) {
 
 func (c Access) keyFile() string { return "muster-" + c.View.ID + ".pem" }
 
-func (c Access) hosts() []template.InventoryHost {
+func (c Access) hosts() []inventory.InventoryHost {
 	return c.Inventory.Hosts[:min(len(c.Inventory.Hosts), accessShown)]
 }
 
-func (c Access) command(f template.InventoryFormat) string {
+func (c Access) command(f inventory.InventoryFormat) string {
 	return "muster cluster inventory " + c.View.Name + " --format " + string(f)
 }

@@ -11,10 +11,10 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/inventory"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/app/settings"
-	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
 
@@ -357,10 +357,10 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Changes":  `nullable:"false"`,
 		"Fill":     `doc:"Names of the places that have no value yet"`,
 	},
-	reflect.TypeFor[template.Inventory](): {
+	reflect.TypeFor[inventory.Inventory](): {
 		"Hosts": `nullable:"false"`,
 	},
-	reflect.TypeFor[template.InventoryHost](): {
+	reflect.TypeFor[inventory.InventoryHost](): {
 		"Services": `nullable:"false"`,
 	},
 	reflect.TypeFor[usage.Usage](): {

@@ -40,6 +40,16 @@ func scanBuild(row db.Scanner) (b app.Build, wanted []byte, err error) {
 
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
 
+// BuildOf implements cluster.Store.
+func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*app.ClusterBuild, error) {
+	list, err := s.Builds(ctx, tenant, app.BuildFilter{Cluster: cluster, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	b := list[0]
+	return &app.ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}, nil
+}
+
 // Builds implements app.BuildStore.
 func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error) {
 	where, args := ` WHERE b.tenant = ?`, []any{tenant}

@@ -118,7 +118,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 			if err := json.Unmarshal([]byte(text), &needs); err != nil {
 				return fmt.Errorf("request %d: %w", id, err)
 			}
-			decides = r.Decides(needs)
+			decides = app.Decides(r, needs)
 			known[text] = decides
 		}
 		if decides {
@@ -144,7 +144,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 		if err := json.Unmarshal(text, &p); err != nil {
 			return fmt.Errorf("question of cluster %s: %w", cluster, err)
 		}
-		if r.Answers(p) && !slices.Contains(clusters, cluster) {
+		if p.IsFor(r) && !slices.Contains(clusters, cluster) {
 			clusters = append(clusters, cluster)
 		}
 		return nil

@@ -304,7 +304,7 @@ func actionName(service, action string) string {
 	return service + "." + action
 }
 
-// OperationHooks implements app.OperationHookStore.
+// OperationHooks implements execution.OperationHookStore.
 func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []app.OperationHook, err error) {
 	var text []byte
 	err = s.Row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)

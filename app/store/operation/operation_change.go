@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/secret"
+	appcluster "muster/app/cluster"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/health"
@@ -369,7 +369,7 @@ func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.
 		list = append(list, d)
 		return nil
 	}, `SELECT operation, sealed_definition FROM changes WHERE tenant = ? AND cluster = ? AND length(sealed_definition) > 0 ORDER BY operation DESC LIMIT ?`,
-		tenant, cluster, secret.MaxDefinitions)
+		tenant, cluster, appcluster.MaxDefinitions)
 	return list, err
 }
 

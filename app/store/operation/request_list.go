@@ -19,7 +19,7 @@ func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Reque
 // ReadableRequest implements app.RequestStore.
 func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error) {
 	found, err := s.request(ctx, r.Tenant, nil, id)
-	if err != nil || r.Decides(found.Needs) {
+	if err != nil || app.Decides(r, found.Needs) {
 		return found, err
 	}
 	return s.request(ctx, r.Tenant, &r, id)

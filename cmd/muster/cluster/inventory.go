@@ -8,17 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app"
-	"muster/app/template"
+	"muster/app/inventory"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func InventoryCommand(c *cli.Context) *cobra.Command {
 	var format string
-	var files template.InventoryFiles
-	names := make([]string, len(template.InventoryFormats))
-	for i, f := range template.InventoryFormats {
+	var files inventory.InventoryFiles
+	names := make([]string, len(inventory.InventoryFormats))
+	for i, f := range inventory.InventoryFormats {
 		names[i] = string(f)
 	}
 	cmd := &cobra.Command{
@@ -39,14 +40,14 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := keepNamed(cmd.Context(), cl, v, template.InventoryFormat(format), &files); err != nil {
+			if err := keepNamed(cmd.Context(), cl, v, inventory.InventoryFormat(format), &files); err != nil {
 				return err
 			}
-			i, err := template.NewInventory(v, files)
+			i, err := inventory.NewInventory(v, files)
 			if err != nil {
 				return err
 			}
-			text, _, _, err := i.File(template.InventoryFormat(format))
+			text, _, _, err := i.File(inventory.InventoryFormat(format))
 			if err != nil {
 				return err
 			}
@@ -63,12 +64,12 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 
 // keepNamed writes the files that an inventory is to name into the client's key directory, where nobody has said which they are. A path that
 // cannot be part of an inventory leaves the default names, as does a key that one may not have.
-func keepNamed(ctx context.Context, cl *cli.Client, v app.ClusterView, f template.InventoryFormat, files *template.InventoryFiles) error {
-	if !slices.Contains([]template.InventoryFormat{template.InventorySSH, template.InventoryAnsible, template.InventoryAnsibleYAML, template.InventoryEnv, template.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
+func keepNamed(ctx context.Context, cl *cli.Client, v app.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
+	if !slices.Contains([]inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryEnv, inventory.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
 	}
 	base, err := keyBase(cl.Home, v.ID)
-	if err != nil || !template.InventoryPath(base+".known_hosts") {
+	if err != nil || !inventory.InventoryPath(base+".known_hosts") {
 		return err
 	}
 	if files.KnownHosts == "" {

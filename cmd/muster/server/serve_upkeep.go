@@ -11,7 +11,7 @@ import (
 
 // upkeepConfig says what the server does by itself after a time.
 type upkeepConfig struct {
-	LeaseGrace time.Duration // 0: a day; see app.Deps
+	LeaseGrace time.Duration // 0: a day; see app/operation
 	EventsDays int           // 0: for ever
 	LogsDays   int           // after the operation has ended; 0: for ever
 }

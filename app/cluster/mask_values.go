@@ -1,4 +1,4 @@
-package secret
+package cluster
 
 import (
 	"context"
@@ -10,23 +10,24 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/secret"
 )
 
 // Output and errors of steps can contain values of the configuration. Readers see the same values there as in ClusterConfig: none without the right to read
 // the configuration, and otherwise none that may be secret. Defaults of the template, parameters and names stay readable, since other pages show them too.
 
 // MaskFor returns the redactor that hides the values of a cluster's configuration that the actor may not read; nil if there are none.
-func (a *Service) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (*Redactor, error) {
+func (a *Service) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (*secret.Redactor, error) {
 	return a.MaskOf(ctx, c, actor.MayIn("ClusterConfig", c))
 }
 
 // MaskOf is MaskFor a reader who may read the configuration, or may not.
-func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*Redactor, error) {
+func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*secret.Redactor, error) {
 	state, err := a.Store.DefinitionState(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := a.catalogs.CatalogSoon(ctx, c.Tenant)
+	catalog, err := a.Catalogs.CatalogSoon(ctx, c.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +41,12 @@ func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*Redac
 		if reads {
 			return nil, nil
 		}
-		return &Redactor{whole: true}, nil
+		return secret.HideAll(), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return a.masks.keep(k, mask{state, catalog, NewRedactor(maskedValues(c, catalog.For(app.Actor{Tenant: c.Tenant, Role: app.RoleViewer}).Templates[c.Template], all, reads))}), nil
+	return a.masks.keep(k, mask{state, catalog, secret.NewRedactor(maskedValues(c, catalog.For(app.Actor{Tenant: c.Tenant, Role: app.RoleViewer}).Templates[c.Template], all, reads))}), nil
 }
 
 // MaxDefinitions is how many earlier definitions of a cluster are looked at for values that its log may hold.
@@ -60,7 +61,7 @@ type maskKey struct {
 type mask struct {
 	state   string
 	catalog *app.Catalog
-	values  *Redactor
+	values  *secret.Redactor
 }
 
 // masks remembers some: an open page asks for the same one again and again.
@@ -80,7 +81,7 @@ func (m *masks) get(k maskKey, state string, c *app.Catalog) *mask {
 	return nil
 }
 
-func (m *masks) keep(k maskKey, made mask) *Redactor {
+func (m *masks) keep(k maskKey, made mask) *secret.Redactor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.kept == nil || len(m.kept) >= mostMasks {
@@ -123,19 +124,19 @@ type valueList struct {
 	secretsOnly bool
 }
 
-func (l *valueList) walk(v any, secret bool) {
+func (l *valueList) walk(v any, keyed bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			l.walk(x, secret || app.SecretKey.MatchString(k))
+			l.walk(x, keyed || app.SecretKey.MatchString(k))
 		}
 	case []any:
 		for _, x := range v {
-			l.walk(x, secret)
+			l.walk(x, keyed)
 		}
 	default:
 		text := leafText(v)
-		hidden := secret || app.SecretText.MatchString(text)
+		hidden := keyed || app.SecretText.MatchString(text)
 		if !hidden && (l.secretsOnly || l.shown[text]) {
 			return
 		}
@@ -143,7 +144,7 @@ func (l *valueList) walk(v any, secret bool) {
 			l.seen[m[1]] = true
 		}
 		for _, part := range inText.Split(text, -1) {
-			if part = strings.TrimSpace(part); len(part) >= shortestSecret && (hidden || !l.shown[part]) {
+			if part = strings.TrimSpace(part); len(part) >= secret.ShortestSecret && (hidden || !l.shown[part]) {
 				l.seen[part] = true
 			}
 		}
@@ -182,7 +183,7 @@ func leavesOf(v any, into map[string]bool) {
 }
 
 // MaskSteps, and those that follow, take values out of what a reader is given. Nothing that others may hold is changed.
-func MaskSteps(m *Redactor, steps []app.Step) []app.Step {
+func MaskSteps(m *secret.Redactor, steps []app.Step) []app.Step {
 	if m == nil {
 		return steps
 	}
@@ -192,7 +193,7 @@ func MaskSteps(m *Redactor, steps []app.Step) []app.Step {
 	return steps
 }
 
-func MaskLines(m *Redactor, lines []app.LogLine) []app.LogLine {
+func MaskLines(m *secret.Redactor, lines []app.LogLine) []app.LogLine {
 	if m == nil {
 		return lines
 	}
@@ -202,7 +203,7 @@ func MaskLines(m *Redactor, lines []app.LogLine) []app.LogLine {
 	return lines
 }
 
-func MaskHealth(m *Redactor, h *app.ClusterHealth) *app.ClusterHealth {
+func MaskHealth(m *secret.Redactor, h *app.ClusterHealth) *app.ClusterHealth {
 	if m == nil || h == nil {
 		return h
 	}
@@ -219,7 +220,7 @@ func MaskHealth(m *Redactor, h *app.ClusterHealth) *app.ClusterHealth {
 }
 
 // MaskView takes values out of what is said about a cluster.
-func MaskView(m *Redactor, v *app.ClusterView) {
+func MaskView(m *secret.Redactor, v *app.ClusterView) {
 	if m == nil {
 		return
 	}
@@ -265,7 +266,7 @@ func (a *Service) MaskSummaries(ctx context.Context, actor app.Actor, list []app
 }
 
 // MaskError takes values out of a refusal that quotes what a step said.
-func MaskError(m *Redactor, err error) error {
+func MaskError(m *secret.Redactor, err error) error {
 	e := app.AsError(err)
 	if m == nil || m.Hide(e.Message) == e.Message {
 		return err

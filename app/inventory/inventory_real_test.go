@@ -1,6 +1,6 @@
 //go:build real
 
-package template
+package inventory
 
 import (
 	"os"

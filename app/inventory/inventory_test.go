@@ -1,4 +1,4 @@
-package template
+package inventory
 
 import (
 	"encoding/json"
