@@ -28,50 +28,40 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"files of app": 165,
-	"lines of app": 15317,
-	"lines of function Portal.apiHouseRoutes in portal":    123,
-	"lines of function Portal.routes in portal":            361,
-	"methods of Bot in bot":                                80,
-	"methods of Client in portal/client":                   156,
+	"files of app":                       165,
+	"lines of app":                       15317,
+	"methods of Bot in bot":              80,
+	"methods of Client in portal/client": 156,
 	"methods of Cloud in providers/internal/openstacktest": 74,
 	"methods of Harness in providers/conformance":          51,
-	"methods of Portal in portal":                          48,
+	"methods of Portal in portal":                          44,
 	"methods of Server in bot/slack":                       60,
 	"methods of Service in app/build":                      53,
 	"methods of Service in app/chat":                       41,
 	"methods of Service in app/cluster":                    75,
 	"methods of Service in app/identity":                   68,
 	"methods of Service in app/operation":                  94,
-	"methods of Service in portal/cluster":                 96,
-	"methods of Service in portal/identity":                134,
-	"methods of Service in portal/operation":               41,
+	"methods of Service in portal/cluster":                 95,
+	"methods of Service in portal/identity":                131,
 	"methods of Set in app/ledger":                         51,
 	"methods of Show in portal/cluster":                    51,
-	"methods of Site in portal/site":                       49,
 	"methods of Slack in bot/slack/slacktest":              87,
 	"methods of amended in app/operation":                  42,
 	"methods of cloud in providers/aws":                    50,
 	"methods of cloud in providers/digitalocean":           43,
-	"methods of interface Accounts in portal/site":         21,
 	"methods of interface BuildStore in app":               18,
-	"methods of interface Building in portal/site":         22,
 	"methods of interface ChatStore in app/chat":           30,
 	"methods of interface ChatWorkspaceStore in app/chat":  20,
 	"methods of interface ClusterStore in app":             17,
 	"methods of interface HookStore in app/webhook":        13,
 	"methods of interface Houses in bot/slack":             12,
 	"methods of interface Ledger in app":                   23,
-	"methods of interface Life in portal/site":             12,
 	"methods of interface Muster in bot":                   28,
 	"methods of interface Muster in bot/slack":             51,
-	"methods of interface Muster in portal/site":           26,
 	"methods of interface OrphanStore in app":              17,
-	"methods of interface People in portal/site":           13,
 	"methods of interface PoolStore in app":                14,
 	"methods of interface ProvisionerStore in app":         15,
 	"methods of interface ResourceStore in app/resource":   16,
-	"methods of interface Resourcing in portal/site":       12,
 	"methods of interface SignInStore in app/identity":     29,
 	"methods of interface Store in app/all":                343,
 	"methods of interface Store in app/build":              25,
@@ -98,7 +88,7 @@ var oversized = map[string]int{
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1463
+const longLines = 1446
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

@@ -70,80 +70,6 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	return api
 }
 
-// The notes that routes.go adds to an operation.
-
-func about(summary string) func(*huma.Operation) {
-	return func(o *huma.Operation) { describe(o, summary) } // small, since the compiler repeats it wherever about is called
-}
-
-func describe(o *huma.Operation, summary string) {
-	o.Summary = summary
-	o.MaxBodyBytes = site.APILimit
-	if o.Security == nil {
-		o.Security = []map[string][]string{{"token": {}}}
-	}
-	o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
-		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout)
-	switch o.Method {
-	case http.MethodGet:
-		if o.Responses == nil {
-			o.Responses = map[string]*huma.Response{}
-		}
-		o.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
-		o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
-	default:
-		o.Errors = append(o.Errors, http.StatusPreconditionFailed, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-		o.Parameters = append(o.Parameters, header(onceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
-	}
-	switch o.Method {
-	case http.MethodPut, http.MethodPatch, http.MethodDelete:
-		o.Parameters = append(o.Parameters, header("If-Match", "The ETag of what you have read at this address: where it is another by now, nothing is changed and the answer is 412"))
-	}
-}
-
-func header(name, doc string) *huma.Param {
-	return &huma.Param{Name: name, In: "header", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
-}
-
-func answers(status int) func(*huma.Operation) {
-	return func(o *huma.Operation) { o.DefaultStatus = status }
-}
-
-// files documents that an operation answers with a file, in one of several media types.
-func files(description string, kinds ...string) func(*huma.Operation) {
-	return func(o *huma.Operation) {
-		content := map[string]*huma.MediaType{}
-		for _, kind := range kinds {
-			content[kind] = &huma.MediaType{}
-			if kind != site.MediaJSON {
-				content[kind].Schema = &huma.Schema{Type: huma.TypeString}
-			}
-		}
-		if o.Responses == nil {
-			o.Responses = map[string]*huma.Response{}
-		}
-		o.Responses["200"] = &huma.Response{Description: description, Content: content}
-	}
-}
-
-// open lets everybody in. It stands before about.
-func open(o *huma.Operation) { o.Security = []map[string][]string{} }
-
-// streaming keeps the time limit of requests away from an operation that takes as long as it takes.
-func streaming(o *huma.Operation) {
-	o.Metadata = map[string]any{site.MetaStream: true}
-	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"events": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Event"}},
-	}}
-	o.Responses = map[string]*huma.Response{"200": {
-		Description: "Events after a number, oldest first; as text/event-stream: each event as it comes, with its number as id",
-		Content: map[string]*huma.MediaType{
-			"application/json":  {Schema: schema},
-			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
-		},
-	}}
-}
-
 func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().Metadata[site.MetaStream] == true {
 		// The server's deadlines would cut a long poll short; what is written later has a deadline of its own.
@@ -181,7 +107,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			})
 			return
 		}
-		a, err := p.Muster.ActorOfToken(ctx.Context(), token, site.Address(r))
+		a, err := p.SignIns.ActorOfToken(ctx.Context(), token, site.Address(r))
 		if err != nil {
 			if app.CodeOf(err) == app.EUnauthorized {
 				w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
@@ -199,7 +125,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		still := func(ctx context.Context) error {
-			_, err := p.Muster.ActorOfToken(ctx, token, site.Address(r))
+			_, err := p.SignIns.ActorOfToken(ctx, token, site.Address(r))
 			return err
 		}
 		long := context.WithValue(ctx.Context(), site.StillKey{}, still)

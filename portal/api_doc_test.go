@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
 	"muster/app/file/catalog"
 	"muster/portal/build"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Values that fieldTags does not allow are refused before a use case sees them: also in lists, in embedded structs and in structs within others.
@@ -64,12 +64,8 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 			}
 		}
 	}
-	p := New(Config{Muster: newOffice(t).app, Texts: catalog.Texts{}}) // with all of the API
-	api := p.newAPI(chi.NewRouter())
-	for _, add := range []func(huma.API){p.apiCatalogRoutes, p.apiClusterRoutes, p.apiMoneyRoutes, p.apiHouseRoutes} {
-		add(api)
-	}
-	for _, s := range []huma.Registry{api.OpenAPI().Components.Schemas, build.BuildDocument().Components.Schemas} {
+	p := New(Config{UseCases: useCases(newOffice(t).app), Texts: catalog.Texts{}}) // with all of the API
+	for _, s := range []huma.Registry{p.document.Components.Schemas, build.BuildDocument().Components.Schemas} {
 		for name := range s.Map() {
 			describe(s.TypeFromRef(site.SchemaPrefix + name))
 		}

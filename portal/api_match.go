@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 
+	"muster/app"
+	"muster/portal/site"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-	"muster/app"
-	"muster/portal/site"
 )
 
 // The API's answers carry an ETag (RFC 9110): a program that has the answer already asks with If-None-Match and is told so in few bytes, and
@@ -87,7 +88,7 @@ func (p *Portal) reading(ctx context.Context, r *http.Request) ([]byte, int) {
 	get := r.Clone(context.WithValue(ctx, chi.RouteCtxKey, nil))
 	get.Method, get.Body, get.ContentLength = http.MethodGet, http.NoBody, 0
 	get.URL.Path, get.URL.RawPath = strings.TrimPrefix(get.URL.Path, site.APIPath), strings.TrimPrefix(get.URL.RawPath, site.APIPath)
-	for _, h := range []string{"If-Match", "If-None-Match", onceHeader, "Content-Type", "Content-Length"} {
+	for _, h := range []string{"If-Match", "If-None-Match", site.OnceHeader, "Content-Type", "Content-Length"} {
 		get.Header.Del(h)
 	}
 	w := &readAnswer{header: http.Header{}}

@@ -9,23 +9,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"muster/app"
 	"muster/app/cluster"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
-// Repeats is a power that a Muster may have: to carry out a request once that is sent twice. See app.IdempotencyStore for what it gives.
-type Repeats interface {
-	BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte) (*cluster.KeptAnswer, error)
-	EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error
-	ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error
-	MayRepeat(ctx context.Context, a app.Actor, k cluster.KeptAnswer) error
-}
-
 const (
-	onceHeader   = "Idempotency-Key"
 	onceReplayed = "Idempotency-Replayed" // true on an answer that was given before
 	onceTime     = 10 * time.Second       // for what is kept after an answer, whose sender may be gone
 )
@@ -33,9 +24,9 @@ const (
 // repeatable lets requests that carry a key of their sender's be carried out once, however often they come. Answers that say that it was done are
 // kept; of those that say that it was not, the key is forgotten, so that the request can be sent again. It stands after bearer.
 func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
-	key, m := ctx.Header(onceHeader), ctx.Method()
-	kept, able := p.Muster.(Repeats)
-	if key == "" || !able || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
+	key, m := ctx.Header(site.OnceHeader), ctx.Method()
+	kept := p.Repeats
+	if key == "" || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
 		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // a large body is not held
 		next(ctx)
 		return

@@ -15,7 +15,7 @@ func (w *town) program(token, method, path, body, key string) seen {
 	w.t.Helper()
 	headers := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
 	if key != "" {
-		headers = append(headers, onceHeader, key)
+		headers = append(headers, site.OnceHeader, key)
 	}
 	return w.do(w.request(method, site.APIPath+path, body, headers...))
 }

@@ -1,9 +1,8 @@
 package portal
 
 import (
-	"context"
 	"fmt"
-	"net/http"
+	"muster/portal/site"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Operations are registered with huma through the functions below, and not with huma.Get, huma.Post and so on. Those are generic, and the
+// Operations are site.Operation, and are registered with huma by register, and not with huma.Get, huma.Post and so on. Those are generic, and the
 // compiler translates all of huma.Register again for each pair of input and output types. With about 170 operations, that was 60 % of this
 // package: its machine code had 5.8 MB and has 2.3 MB now, compiling it took 31 s of processor time and takes 14 s now, and the program
 // (without symbols) was 70.3 MB and is 65.8 MB. Here, only the conversion of a handler to an endpoint is generic.
@@ -20,47 +19,9 @@ import (
 // panics when it is registered. TestRegisterIsHumas compares the document and the answers with those of huma.Register; run it after each
 // update of huma. api_register_body.go documents bodies, api_register_serve.go reads requests, and api_register_answer.go writes answers.
 
-// An endpoint is a handler without its types: in and out are structs, and call takes and returns pointers to them.
-type endpoint struct {
-	in, out reflect.Type
-	call    func(ctx context.Context, in any) (any, error)
-}
-
-func endpointOf[I, O any](handler func(context.Context, *I) (*O, error)) endpoint {
-	return endpoint{reflect.TypeFor[I](), reflect.TypeFor[O](), func(ctx context.Context, in any) (any, error) {
-		out, err := handler(ctx, in.(*I))
-		if out == nil { // a nil *O would not be nil as any
-			return nil, err
-		}
-		return out, err
-	}}
-}
-
-type option = func(*huma.Operation)
-
-func get[I, O any](api huma.API, path string, handler func(context.Context, *I) (*O, error), options ...option) {
-	register(api, http.MethodGet, path, endpointOf(handler), options)
-}
-
-func post[I, O any](api huma.API, path string, handler func(context.Context, *I) (*O, error), options ...option) {
-	register(api, http.MethodPost, path, endpointOf(handler), options)
-}
-
-func put[I, O any](api huma.API, path string, handler func(context.Context, *I) (*O, error), options ...option) {
-	register(api, http.MethodPut, path, endpointOf(handler), options)
-}
-
-func patch[I, O any](api huma.API, path string, handler func(context.Context, *I) (*O, error), options ...option) {
-	register(api, http.MethodPatch, path, endpointOf(handler), options)
-}
-
-func del[I, O any](api huma.API, path string, handler func(context.Context, *I) (*O, error), options ...option) {
-	register(api, http.MethodDelete, path, endpointOf(handler), options)
-}
-
 // An operation is what is known about an endpoint before the first request.
 type restOperation struct {
-	endpoint
+	site.Endpoint
 	api     huma.API
 	doc     *huma.Operation
 	schemas huma.Registry
@@ -96,13 +57,14 @@ type responseHeader struct {
 }
 
 // register documents an operation and routes requests to it.
-func register(api huma.API, method, path string, e endpoint, options []option) {
-	out := reflect.Zero(reflect.PointerTo(e.out)).Interface() // huma makes the names from the type of a value
+func register(api huma.API, op site.Operation) {
+	method, path, e := op.Method, op.Path, op.Endpoint
+	out := reflect.Zero(reflect.PointerTo(e.Out)).Interface() // huma makes the names from the type of a value
 	doc := &huma.Operation{
 		OperationID: huma.GenerateOperationID(method, path, out), Summary: huma.GenerateSummary(method, path, out),
 		Method: method, Path: path, Metadata: map[string]any{},
 	}
-	for _, o := range options {
+	for _, o := range op.Notes {
 		o(doc)
 	}
 	config := api.(interface{ Config() huma.Config }).Config()
@@ -113,7 +75,7 @@ func register(api huma.API, method, path string, e endpoint, options []option) {
 		doc.Responses = map[string]*huma.Response{}
 	}
 	o := &restOperation{
-		endpoint: e, api: api, doc: doc, schemas: api.OpenAPI().Components.Schemas, defaults: map[reflect.Type][]fieldDefault{}, status: -1, answer: -1,
+		Endpoint: e, api: api, doc: doc, schemas: api.OpenAPI().Components.Schemas, defaults: map[reflect.Type][]fieldDefault{}, status: -1, answer: -1,
 		strict: config.RejectUnknownQueryParameters || doc.RejectUnknownQueryParameters,
 	}
 	// The order matters: the first use of a type puts it among the schemas of the document.
@@ -121,7 +83,7 @@ func register(api huma.API, method, path string, e endpoint, options []option) {
 	o.addOutput()
 	o.addErrors()
 	api.OpenAPI().AddOperation(doc)
-	o.findDefaults(e.in, false, map[searched]bool{})
+	o.findDefaults(e.In, false, map[searched]bool{})
 	api.Adapter().Handle(doc, api.Middlewares().Handler(doc.Middlewares.Handler(o.serve)))
 }
 
@@ -131,20 +93,20 @@ func unsupported(t reflect.Type, f reflect.StructField, why string) {
 }
 
 func (o *restOperation) addInput() {
-	if o.in.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("portal: input %v is not a struct", o.in))
+	if o.In.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("portal: input %v is not a struct", o.In))
 	}
-	o.resolves = reflect.PointerTo(o.in).Implements(reflect.TypeFor[huma.Resolver]())
-	o.addFields(o.in, nil)
-	if f, ok := o.in.FieldByName("Body"); ok {
+	o.resolves = reflect.PointerTo(o.In).Implements(reflect.TypeFor[huma.Resolver]())
+	o.addFields(o.In, nil)
+	if f, ok := o.In.FieldByName("Body"); ok {
 		o.addBody(f)
 	}
-	if f, ok := o.in.FieldByName("RawBody"); ok {
+	if f, ok := o.In.FieldByName("RawBody"); ok {
 		o.addRawBody(f)
 	}
-	withPath := reflect.PointerTo(o.in).Implements(reflect.TypeFor[huma.ResolverWithPath]())
+	withPath := reflect.PointerTo(o.In).Implements(reflect.TypeFor[huma.ResolverWithPath]())
 	if withPath || o.resolves && (o.body != nil || o.raw != nil) {
-		panic(fmt.Sprintf("portal: input %v: Resolve takes only the context, and is for inputs without Body and RawBody", o.in))
+		panic(fmt.Sprintf("portal: input %v: Resolve takes only the context, and is for inputs without Body and RawBody", o.In))
 	}
 }
 
@@ -159,7 +121,7 @@ func (o *restOperation) addFields(t reflect.Type, parent []int) {
 		case f.Anonymous:
 			o.addFields(f.Type, index)
 		case f.Name == "Body" || f.Name == "RawBody":
-			if found, ok := o.in.FieldByName(f.Name); !ok || !slices.Equal(found.Index, index) {
+			if found, ok := o.In.FieldByName(f.Name); !ok || !slices.Equal(found.Index, index) {
 				unsupported(t, f, "an input has one body")
 			}
 		case f.IsExported():

@@ -7,8 +7,9 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // fail answers with an error of the handler.

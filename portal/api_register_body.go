@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // hint names the schema of a body whose type has no name.
@@ -23,14 +24,14 @@ func hint(t reflect.Type, f reflect.StructField, other string) string {
 func (o *restOperation) addBody(f reflect.StructField) {
 	for _, tag := range []string{"contentType", "nameHint"} {
 		if f.Tag.Get(tag) != "" {
-			unsupported(o.in, f, "the tag "+tag+" is not supported")
+			unsupported(o.In, f, "the tag "+tag+" is not supported")
 		}
 	}
 	if o.doc.RequestBody != nil {
-		unsupported(o.in, f, "an option describes the body too")
+		unsupported(o.In, f, "an option describes the body too")
 	}
 	o.body = f.Index
-	o.schema = huma.SchemaFromField(o.schemas, f, hint(o.in, f, o.doc.OperationID+"Request"))
+	o.schema = huma.SchemaFromField(o.schemas, f, hint(o.In, f, o.doc.OperationID+"Request"))
 	optional := f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Interface
 	o.doc.RequestBody = &huma.RequestBody{
 		Required: f.Tag.Get("required") == "true" || !optional,
@@ -45,11 +46,11 @@ func (o *restOperation) addRawBody(f reflect.StructField) {
 	media := cmp.Or(f.Tag.Get("contentType"), "application/octet-stream")
 	switch {
 	case f.Type != reflect.TypeFor[[]byte]():
-		unsupported(o.in, f, "a raw body is a []byte")
+		unsupported(o.In, f, "a raw body is a []byte")
 	case media == "multipart/form-data" || media == site.MediaJSON:
-		unsupported(o.in, f, "a raw body cannot be of the type "+media)
+		unsupported(o.In, f, "a raw body cannot be of the type "+media)
 	case o.doc.RequestBody != nil:
-		unsupported(o.in, f, "a Body or an option describes the body too")
+		unsupported(o.In, f, "a Body or an option describes the body too")
 	}
 	o.raw = f.Index
 	o.doc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -104,17 +105,17 @@ func (o *restOperation) defaultOf(t reflect.Type, f reflect.StructField) reflect
 // refuseResolver makes sure that no Resolve is forgotten: only that of the input itself is called.
 func (o *restOperation) refuseResolver(t reflect.Type) {
 	for _, kind := range []reflect.Type{t, reflect.PointerTo(t)} {
-		if t != o.in && (kind.Implements(reflect.TypeFor[huma.Resolver]()) || kind.Implements(reflect.TypeFor[huma.ResolverWithPath]())) {
-			panic(fmt.Sprintf("portal: input %v: only the input itself can have a Resolve, not %v in it", o.in, t))
+		if t != o.In && (kind.Implements(reflect.TypeFor[huma.Resolver]()) || kind.Implements(reflect.TypeFor[huma.ResolverWithPath]())) {
+			panic(fmt.Sprintf("portal: input %v: only the input itself can have a Resolve, not %v in it", o.In, t))
 		}
 	}
 }
 
 func (o *restOperation) addOutput() {
-	if o.out.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("portal: output %v is not a struct", o.out))
+	if o.Out.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("portal: output %v is not a struct", o.Out))
 	}
-	if f, ok := o.out.FieldByName("Body"); ok {
+	if f, ok := o.Out.FieldByName("Body"); ok {
 		o.addAnswer(f)
 	}
 	if o.doc.DefaultStatus == 0 {
@@ -124,16 +125,16 @@ func (o *restOperation) addOutput() {
 		}
 	}
 	r := o.response(o.doc.DefaultStatus, http.StatusText(o.doc.DefaultStatus))
-	for i := range o.out.NumField() {
-		f := o.out.Field(i)
+	for i := range o.Out.NumField() {
+		f := o.Out.Field(i)
 		switch {
 		case f.Anonymous:
-			unsupported(o.out, f, "outputs cannot embed")
+			unsupported(o.Out, f, "outputs cannot embed")
 		case !f.IsExported() || f.Name == "Body":
 		case f.Name == "Status" && f.Type.Kind() == reflect.Int:
 			o.status = i
 		case f.Type.Kind() != reflect.String || f.Tag.Get("header") == "" || f.Tag.Get("hidden") != "":
-			unsupported(o.out, f, "beside an int Status and a Body, outputs have strings with the tag header")
+			unsupported(o.Out, f, "beside an int Status and a Body, outputs have strings with the tag header")
 		default:
 			name := f.Tag.Get("header")
 			o.headers = append(o.headers, responseHeader{i, name})
@@ -158,11 +159,11 @@ func (o *restOperation) addAnswer(f reflect.StructField) {
 	stream := f.Type.Kind() == reflect.Func
 	switch {
 	case stream && f.Type != reflect.TypeFor[func(huma.Context)]():
-		unsupported(o.out, f, "a function as Body is a func(huma.Context)")
+		unsupported(o.Out, f, "a function as Body is a func(huma.Context)")
 	case reflect.PointerTo(f.Type).Implements(reflect.TypeFor[huma.ContentTypeFilter]()) || f.Tag.Get("nameHint") != "":
-		unsupported(o.out, f, "content types and names of schemas of its own are not supported")
+		unsupported(o.Out, f, "content types and names of schemas of its own are not supported")
 	case len(f.Index) > 1:
-		unsupported(o.out, f, "outputs cannot embed")
+		unsupported(o.Out, f, "outputs cannot embed")
 	}
 	o.answer = f.Index[0]
 	status := cmp.Or(o.doc.DefaultStatus, http.StatusOK)
@@ -171,7 +172,7 @@ func (o *restOperation) addAnswer(f reflect.StructField) {
 	if stream {
 		return
 	}
-	schema := huma.SchemaFromField(o.schemas, f, hint(o.out, f, o.doc.OperationID+"Response"))
+	schema := huma.SchemaFromField(o.schemas, f, hint(o.Out, f, o.doc.OperationID+"Response"))
 	if len(r.Content) == 0 {
 		r.Content = map[string]*huma.MediaType{site.MediaJSON: {}}
 	}

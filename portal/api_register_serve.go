@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // incoming is one request while its input is read. Nothing of it is shared between requests.
@@ -29,7 +30,7 @@ type incoming struct {
 // serve answers a request: it reads the input, says all that is wrong with it at once, or calls the handler.
 func (o *restOperation) serve(ctx huma.Context) {
 	in := &incoming{
-		restOperation: o, ctx: ctx, input: reflect.New(o.in).Elem(), at: huma.NewPathBuffer(make([]byte, 0, 128), 0), status: http.StatusUnprocessableEntity,
+		restOperation: o, ctx: ctx, input: reflect.New(o.In).Elem(), at: huma.NewPathBuffer(make([]byte, 0, 128), 0), status: http.StatusUnprocessableEntity,
 	}
 	if in.unknownQueries(); len(in.found.Errors) > 0 {
 		in.refuse(in.status, "validation failed", in.found.Errors)
@@ -48,7 +49,7 @@ func (o *restOperation) serve(ctx huma.Context) {
 		in.refuse(in.status, "validation failed", in.found.Errors)
 		return
 	}
-	out, err := o.call(ctx.Context(), in.input.Addr().Interface())
+	out, err := o.Call(ctx.Context(), in.input.Addr().Interface())
 	switch {
 	case err != nil:
 		o.fail(ctx, err)

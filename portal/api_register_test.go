@@ -16,13 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/quota"
 	"muster/portal/resource"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 )
 
 // twins are two APIs with the same operations: theirs are registered with huma.Register, ours with register.
@@ -55,23 +56,23 @@ func newTwins(strict bool) *twins {
 type twinKey struct{}
 
 // twin registers an operation with both.
-func twin[I, O any](t *twins, method, path string, handler func(context.Context, *I) (*O, error), options ...option) {
+func twin[I, O any](t *twins, method, path string, handler func(context.Context, *I) (*O, error), options ...site.Note) {
 	switch method {
 	case http.MethodGet:
 		huma.Get(t.theirs, path, handler, options...)
-		get(t.ours, path, handler, options...)
+		register(t.ours, site.Get(path, handler, options...))
 	case http.MethodPost:
 		huma.Post(t.theirs, path, handler, options...)
-		post(t.ours, path, handler, options...)
+		register(t.ours, site.Post(path, handler, options...))
 	case http.MethodPut:
 		huma.Put(t.theirs, path, handler, options...)
-		put(t.ours, path, handler, options...)
+		register(t.ours, site.Put(path, handler, options...))
 	case http.MethodPatch:
 		huma.Patch(t.theirs, path, handler, options...)
-		patch(t.ours, path, handler, options...)
+		register(t.ours, site.Patch(path, handler, options...))
 	case http.MethodDelete:
 		huma.Delete(t.theirs, path, handler, options...)
-		del(t.ours, path, handler, options...)
+		register(t.ours, site.Delete(path, handler, options...))
 	}
 }
 
@@ -205,27 +206,27 @@ func shortBody(o *huma.Operation) { o.MaxBodyBytes = 300 }
 
 // register registers one operation for each thing that portal's inputs and outputs have.
 func (t *twins) register() {
-	twin(t, http.MethodGet, "/things", echo[twinListInput], about("List things"))
+	twin(t, http.MethodGet, "/things", echo[twinListInput], site.About("List things"))
 	twin(t, http.MethodGet, "/things/{id}/{name}", echo[TwinPath])
-	twin(t, http.MethodGet, "/nothing", echo[struct{}], open, about("Show nothing"))
-	twin(t, http.MethodPost, "/teams/{team}/things", twinMake, about("Make a thing"), shortBody, answers(http.StatusCreated))
+	twin(t, http.MethodGet, "/nothing", echo[struct{}], site.Open, site.About("Show nothing"))
+	twin(t, http.MethodPost, "/teams/{team}/things", twinMake, site.About("Make a thing"), shortBody, site.Answers(http.StatusCreated))
 	twin(t, http.MethodPost, "/either/{team}", twinMake, eitherTwin)
 	twin(t, http.MethodPatch, "/things/{id}", echo[struct {
 		ID   string `path:"id" doc:"The thing"`
 		Body *struct {
 			Name string `json:"name" maxLength:"3"`
 		}
-	}], about("Change a thing"), answers(http.StatusAccepted), resource.Slow)
+	}], site.About("Change a thing"), site.Answers(http.StatusAccepted), site.Slow)
 	twin(t, http.MethodPost, "/must", echo[struct {
 		Body *twinPart `required:"true" doc:"A part"`
 	}], func(o *huma.Operation) { o.BodyReadTimeout = -1 })
 	twin(t, http.MethodPost, "/any", echo[struct{ Body any }])
 	twin(t, http.MethodPost, "/parts", echo[struct{ Body []twinPart }])
-	twin(t, http.MethodPut, "/things/{id}/{name}", echo[twinEmbedded], answers(http.StatusOK))
+	twin(t, http.MethodPut, "/things/{id}/{name}", echo[twinEmbedded], site.Answers(http.StatusOK))
 	twin(t, http.MethodPut, "/secret/{name}", echo[struct {
 		Name    string `path:"name" maxLength:"3"`
 		RawBody []byte `contentType:"application/x-secret"`
-	}], about("Set a secret"), shortBody, answers(http.StatusOK))
+	}], site.About("Set a secret"), shortBody, site.Answers(http.StatusOK))
 	twin(t, http.MethodPut, "/raw", func(_ context.Context, in *struct{ RawBody []byte }) (*struct{}, error) {
 		if string(in.RawBody) == "nil" {
 			return nil, nil
@@ -238,9 +239,9 @@ func (t *twins) register() {
 func (t *twins) registerOutputs() {
 	twin(t, http.MethodDelete, "/things/{id}", func(context.Context, *site.IDInput) (*struct{}, error) {
 		return nil, nil
-	}, about("Delete"), answers(http.StatusAccepted))
+	}, site.About("Delete"), site.Answers(http.StatusAccepted))
 	twin(t, http.MethodDelete, "/things", func(context.Context, *struct{}) (*twinMade, error) { return &twinMade{Status: 418}, nil })
-	twin(t, http.MethodGet, "/fail", twinFail, about("Fail"))
+	twin(t, http.MethodGet, "/fail", twinFail, site.About("Fail"))
 	twin(t, http.MethodGet, "/list", func(context.Context, *struct{}) (*site.Body[[]twinPart], error) { return &site.Body[[]twinPart]{}, nil })
 	twin(t, http.MethodGet, "/head-only", func(context.Context, *struct{}) (*struct {
 		Location string `header:"Location"`
@@ -274,11 +275,11 @@ func (t *twins) registerOutputs() {
 			hc.SetStatus(http.StatusPartialContent)
 			_, _ = fmt.Fprintf(hc.BodyWriter(), "data: %d\n\n", in.Number)
 		}}, nil
-	}, about("Stream"), streaming)
+	}, site.About("Stream"), site.Streaming)
 	twin(t, http.MethodPut, "/push", func(_ context.Context, in *twinPushInput) (*site.Body[string], error) {
 		b, err := io.ReadAll(in.stream)
 		return &site.Body[string]{Body: string(b)}, err
-	}, about("Push"), resource.Content)
+	}, site.About("Push"), resource.Content)
 }
 
 func eitherTwin(o *huma.Operation) {
@@ -564,13 +565,13 @@ type twinMedia struct{}
 
 func (*twinMedia) ContentType(string) string { return "" }
 
-func refusedInput[I any](options ...option) func(huma.API) {
-	return func(api huma.API) { post(api, "/x", echo[I], options...) }
+func refusedInput[I any](options ...site.Note) func(huma.API) {
+	return func(api huma.API) { register(api, site.Post("/x", echo[I], options...)) }
 }
 
-func refusedOutput[O any](options ...option) func(huma.API) {
+func refusedOutput[O any](options ...site.Note) func(huma.API) {
 	return func(api huma.API) {
-		post(api, "/x", func(context.Context, *struct{}) (*O, error) { return nil, nil }, options...)
+		register(api, site.Post("/x", func(context.Context, *struct{}) (*O, error) { return nil, nil }, options...))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // TestBrowser is a person's story: sign in, look at a plan while typing, create, watch, see it fail and be resumed.
 func TestBrowser(t *testing.T) {
 	f := newFake(time.Now)
-	p := New(Config{Muster: f, Version: "1.0.0", SandboxNote: "This is a sandbox: machines are namespaces on this host.", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f), Version: "1.0.0", SandboxNote: "This is a sandbox: machines are namespaces on this host.", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

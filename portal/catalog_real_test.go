@@ -8,18 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"muster/app"
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
 	"muster/portal/portaltest"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestBrowserCatalog writes a template with fields and text in step, by keyboard too, and looks at every page of the catalog.
 func TestBrowserCatalog(t *testing.T) {
 	f := &withCatalog{fake: newFake(time.Now), base: installation, own: map[app.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
 	f.fake.catalog = f.read(nil).Catalog
-	p := New(Config{Muster: f, Texts: catalog.Texts{}, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f), Texts: catalog.Texts{}, Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

@@ -19,7 +19,7 @@ func TestSlackPageInABrowser(t *testing.T) {
 	b := portaltest.Open(t, srv.URL)
 	b.Open("/signin")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "root"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	b.Open("/admin/slack")
 	b.Until(`document.querySelector("h1")`)
 	b.Shoot("slack")

@@ -10,7 +10,6 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
-	portalsite "muster/portal/site"
 )
 
 // chatted is a Muster with workspaces in memory.
@@ -19,8 +18,6 @@ type chatted struct {
 	house chat.ChatHouse
 	asked []string
 }
-
-var _ portalsite.Chatting = (*chatted)(nil)
 
 func (f *chatted) note(what string, a app.Actor, err error) error {
 	if !a.May("SetApprovals") {
@@ -93,8 +90,8 @@ func chatAt(t *testing.T, user string) (*testSite, *chatted) {
 	t.Helper()
 	f := &chatted{}
 	s := visit(t, func(c *Config) {
-		f.hooked = &hooked{fake: c.Muster.(*fake), sent: map[string][]app.HookDelivery{}}
-		c.Muster, c.Chat = f, consent{}
+		f.hooked = &hooked{fake: fakeOf(c), sent: map[string][]app.HookDelivery{}}
+		c.UseCases, c.Chat = useCases(f), consent{}
 	})
 	now := s.clock.now()
 	f.house = chat.ChatHouse{Approvals: &chat.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []chat.ChatLink{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},

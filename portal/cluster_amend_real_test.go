@@ -17,7 +17,7 @@ import (
 func TestBrowserChange(t *testing.T) {
 	f := newFake(time.Now)
 	w := &workshop{fake: f}
-	p := New(Config{Muster: w, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(w), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	v, err := f.CreateCluster(t.Context(), ada, app.ClusterRequest{Name: "lake", LayoutRequest: app.LayoutRequest{Template: "hadoop", Size: 3}})

@@ -228,11 +228,6 @@ func TestWhoMayNotAmendIsOfferedNothing(t *testing.T) {
 		t.Error("an empty box stands on the page")
 	}
 	s.get("/clusters/"+id+"/change?kind=reconfigure").reads(http.StatusForbidden, "Only its owner and admins may do that.")
-	plain := signedIn(t, "ada")
-	id = plain.cluster(ada, "lake", "hadoop", 3)
-	plain.rest(id)
-	plain.get("/clusters/" + id).lacks("Operations")
-	plain.get("/clusters/" + id + "/change").reads(http.StatusNotFound)
 }
 
 func TestMatrixShowsWhatEndsBeforeItBegins(t *testing.T) {

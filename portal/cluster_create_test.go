@@ -36,7 +36,7 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
-		c.Now, c.Muster = o.clock.now, refusing{o.app, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}}
+		c.Now, c.UseCases = o.clock.now, useCases(refusing{o.app, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}})
 	})
 	catalog.signIn("ada")
 	for _, name := range []string{"nodes=3&name=shop", "nodes=6&name=waits"} {

@@ -11,7 +11,6 @@ import (
 
 	"muster/app"
 	appoperation "muster/app/operation"
-	"muster/portal/operation"
 )
 
 // shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
@@ -22,8 +21,6 @@ type shortage struct {
 	wentOn []string
 	orders []app.TopUpOrder
 }
-
-var _ operation.GoingOn = (*shortage)(nil)
 
 func (f *shortage) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
 
@@ -85,8 +82,8 @@ func short(t *testing.T, user string) (*testSite, *shortage, string) {
 	t.Helper()
 	w := &shortage{lost: []appoperation.LostMachine{{Node: "n3", Error: "No room in <zone b>."}}}
 	s := visit(t, func(c *Config) {
-		w.fake = c.Muster.(*fake)
-		c.Muster = w
+		w.fake = fakeOf(c)
+		c.UseCases = useCases(w)
 	})
 	s.signIn(user)
 	id := s.cluster(ada, "lake", "hadoop", 3)

@@ -11,7 +11,6 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
-	"muster/portal/site"
 )
 
 // watching is a Muster that looks after clusters. n2 of each is sick.
@@ -21,8 +20,6 @@ type watching struct {
 	status  app.ClusterStatus
 	checked []string // clusters for which a check was asked
 }
-
-var _ site.Watching = (*watching)(nil)
 
 func (f *watching) sick() app.ClusterHealth {
 	h := app.ClusterHealth{Repair: app.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
@@ -72,7 +69,7 @@ func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperat
 }
 
 func TestHealthPage(t *testing.T) {
-	s := visit(t, func(c *Config) { c.Muster = &watching{fake: c.Muster.(*fake)} })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(&watching{fake: fakeOf(c)}) })
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
@@ -94,23 +91,12 @@ func TestHealthPage(t *testing.T) {
 	}
 }
 
-// Where nobody looks after clusters there is no page about it.
-func TestNoHealthPage(t *testing.T) {
-	s := visit(t)
-	s.signIn("ada")
-	id := s.cluster(ada, "lake", "hadoop", 2)
-	s.get("/clusters/" + id + "/health").reads(http.StatusNotFound)
-	if a := s.get("/clusters/" + id); strings.Contains(a.body, `id="health"`) {
-		t.Error("a cluster's page tells of health that nobody knows")
-	}
-}
-
 // Unknown health says why in the overview, with a button to check now; where no check can start there is none.
 func TestCheckHealthNow(t *testing.T) {
 	var f *watching
 	s := visit(t, func(c *Config) {
-		f = &watching{fake: c.Muster.(*fake), unknown: "The last health check was 11 min ago; checks are due every 1 min."}
-		c.Muster = f
+		f = &watching{fake: fakeOf(c), unknown: "The last health check was 11 min ago; checks are due every 1 min."}
+		c.UseCases = useCases(f)
 	})
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)

@@ -18,7 +18,7 @@ import (
 // inventory along, and leave the page open until somebody else asks for something.
 func TestBrowserCluster(t *testing.T) {
 	f := newFake(time.Now)
-	p := New(Config{Muster: f, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	v, err := f.CreateCluster(t.Context(), ada, app.ClusterRequest{Name: "lake", LayoutRequest: app.LayoutRequest{Template: "hadoop", Size: 5}})
@@ -31,7 +31,7 @@ func TestBrowserCluster(t *testing.T) {
 	b.Scheme(false)
 	b.Open("/signin?next=%2Fclusters")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "ada"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	script := func(js string) { b.Do(chromedp.Evaluate[chromedp.Void](js)) }
 
 	// The graph moves without being loaded again.

@@ -14,14 +14,14 @@ import (
 
 // TestBrowserExplanation asks for what cannot be, reads why, and takes the first way out.
 func TestBrowserExplanation(t *testing.T) {
-	p := New(Config{Muster: explaining{fake: newFake(time.Now)}, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(explaining{fake: newFake(time.Now)}), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)
 	b.Scheme(false)
 	b.Open("/signin")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "root"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	b.Open("/clusters/new?template=hadoop&size=4")
 	b.Do(chromedp.SendKeys(chromedp.ID("name"), "lake"))
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById("size").select()`), chromedp.SendKeys(chromedp.ID("size"), "7"))

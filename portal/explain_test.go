@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"muster/app"
-	portalsite "muster/portal/site"
 )
 
 // explaining is a Muster that also says why. Seven nodes do not fit, of whatever template.
@@ -17,8 +16,6 @@ type explaining struct {
 	*fake
 	fails error
 }
-
-var _ portalsite.Explainer = explaining{}
 
 func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error) {
 	switch {
@@ -35,11 +32,11 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterReque
 	return v, err
 }
 
-func (e explaining) CreateCluster(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error) {
+func (e explaining) SubmitRequest(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
 	if _, err := e.Preview(ctx, a, r); err != nil {
-		return app.ClusterView{}, err
+		return app.Answer{}, err
 	}
-	return e.fake.CreateCluster(ctx, a, r)
+	return e.fake.SubmitRequest(ctx, a, r)
 }
 
 func (e explaining) Explain(_ context.Context, a app.Actor, r app.ClusterRequest) (app.Explanation, error) {
@@ -85,7 +82,7 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r app.ClusterRequest
 
 func explainingSite(t *testing.T, fails error) *testSite {
 	t.Helper()
-	return visit(t, func(c *Config) { c.Muster = explaining{c.Muster.(*fake), fails} })
+	return visit(t, func(c *Config) { c.UseCases = useCases(explaining{fakeOf(c), fails}) })
 }
 
 // links gives the addresses of the links on a page, by their text.
@@ -203,9 +200,6 @@ func TestExplainOverREST(t *testing.T) {
 	if a := s.get("/api/v1/openapi.json"); !strings.Contains(a.body, `"/explain"`) || !strings.Contains(a.body, `"Clause"`) {
 		t.Error("it is not described")
 	}
-	if a := visit(t).call("POST", "/explain", `{"template":"web","size":3}`); a.status != http.StatusNotFound {
-		t.Errorf("a Muster that cannot explain: %d", a.status)
-	}
 }
 
 // foreseeing is an account that would refuse, and a layout that is dear.
@@ -221,7 +215,7 @@ func (f foreseeing) Preview(ctx context.Context, a app.Actor, r app.ClusterReque
 
 // TestThePreviewShowsWhatToFixAndWhatIsCheaper before anything is created, and asks again while the provider has not answered.
 func TestThePreviewShowsWhatToFixAndWhatIsCheaper(t *testing.T) {
-	s := visit(t, func(c *Config) { c.Muster = foreseeing{c.Muster.(*fake)} })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(foreseeing{fakeOf(c)}) })
 	s.signIn("ada")
 	in := url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"haproxy", "web"}, "name": {"shop"}}
 	a := s.post("/clusters/preview", in)

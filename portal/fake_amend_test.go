@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"muster/app"
-	portalsite "muster/portal/site"
 )
 
 // workshop is a Muster that also amends clusters. What it shows is what it does; nodes are added to and taken from the end.
@@ -24,8 +23,6 @@ type workshop struct {
 
 	refusesParameter string
 }
-
-var _ portalsite.Amending = (*workshop)(nil)
 
 func (f *workshop) PreviewAmend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendPreview, error) {
 	f.mu.Lock()
@@ -231,8 +228,8 @@ func amending(t *testing.T, user string) (*testSite, *workshop) {
 	t.Helper()
 	w := &workshop{}
 	s := visit(t, func(c *Config) {
-		w.fake = c.Muster.(*fake)
-		c.Muster = w
+		w.fake = fakeOf(c)
+		c.UseCases = useCases(w)
 	})
 	s.signIn(user)
 	return s, w

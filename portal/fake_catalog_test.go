@@ -71,9 +71,9 @@ func catalogHouse(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {
-		f = &withCatalog{fake: c.Muster.(*fake), base: installation, own: map[app.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
+		f = &withCatalog{fake: fakeOf(c), base: installation, own: map[app.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
 		f.fake.catalog = f.read(nil).Catalog
-		c.Muster, c.Texts = f, catalog.Texts{}
+		c.UseCases, c.Texts = useCases(f), catalog.Texts{}
 	})
 	s.signIn(user)
 	return s, f

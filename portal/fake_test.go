@@ -12,12 +12,13 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/portal/site"
 )
 
 // fake is a Muster in memory. Its solver puts the first service on node 1 and the others on the rest; its planner
 // knows the usual order. Nothing moves unless a test says so.
 type fake struct {
+	everything // what a fake doesn't have: asked for it, it panics
+
 	now func() time.Time
 
 	mu       sync.Mutex
@@ -33,8 +34,6 @@ type fake struct {
 	broken   error                // what every use case but SignIn answers, when set
 	asked    []app.ClusterRequest // what CreateCluster was called with
 }
-
-var _ site.Muster = (*fake)(nil)
 
 func newFake(now func() time.Time) *fake {
 	f := &fake{

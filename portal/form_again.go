@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"muster/app"
 	"muster/portal/identity"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // fieldPage names, in a form that is shown again, the page that it is on: by then the browser's address is the form's.

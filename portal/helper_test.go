@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
 	"muster/app"
+	"muster/app/file/catalog"
+	"muster/app/file/spec"
+
+	"golang.org/x/net/html"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
@@ -72,7 +75,7 @@ func visit(t *testing.T, change ...func(*Config)) *testSite {
 	t.Helper()
 	c := newClock()
 	s := &testSite{t: t, f: newFake(c.now), clock: c}
-	cfg := Config{Muster: s.f, Version: "1.2.3", Logger: quiet(), Now: c.now}
+	cfg := Config{UseCases: useCases(s.f), Texts: catalog.Texts{}, Rules: spec.RuleTexts{}, Version: "1.2.3", Logger: quiet(), Now: c.now}
 	for _, f := range change {
 		f(&cfg)
 	}

@@ -15,7 +15,7 @@ import (
 // TestBrowserHome looks at the home of somebody new, of somebody with much, and of an admin.
 func TestBrowserHome(t *testing.T) {
 	h := newHomely(newFake(time.Now))
-	p := New(Config{Muster: h, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(h), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

@@ -12,14 +12,11 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/usage"
-	portalsite "muster/portal/site"
 )
 
 // homely is a Muster with all that a home shows.
 type homely struct {
 	*treasurer
-	portalsite.Requesting
-	portalsite.Questioning
 	prices  map[string]float64
 	inbox   []app.Request
 	mine    []app.Request
@@ -127,8 +124,8 @@ func homeSite(t *testing.T) (*testSite, *homely) {
 	t.Helper()
 	var h *homely
 	s := visit(t, func(c *Config) {
-		h = newHomely(c.Muster.(*fake))
-		c.Muster = h
+		h = newHomely(fakeOf(c))
+		c.UseCases = useCases(h)
 	})
 	s.clock.pass(20 * 24 * time.Hour)
 	return s, h
@@ -243,8 +240,4 @@ func TestHomeWhenSomethingIsBroken(t *testing.T) {
 	s.get("/").reads(http.StatusInternalServerError)
 	h.broken = nil
 	s.get("/").reads(http.StatusOK, "Hello, ada")
-	plain := signedIn(t, "ada")
-	if a := plain.get("/"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
-		t.Errorf("a portal without homes begins with %d %s", a.status, a.header.Get("Location"))
-	}
 }

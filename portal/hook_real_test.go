@@ -19,7 +19,7 @@ func TestHookPagesInABrowser(t *testing.T) {
 	b := portaltest.Open(t, srv.URL)
 	b.Open("/signin")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), "root"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	for name, path := range map[string]string{"hooks": "/admin/hooks", "hook": "/admin/hooks/chat", "hook-stopped": "/admin/hooks/old", "hook-delivery": "/admin/hooks/chat/deliveries/100",
 		"hook-delete": "/admin/hooks/chat/delete", "notices": "/notices"} {
 		b.Open(path)

@@ -12,7 +12,6 @@ import (
 
 	"muster/app"
 	"muster/app/webhook"
-	portalsite "muster/portal/site"
 )
 
 // hooked is a Muster with hooks and notices in memory.
@@ -23,11 +22,6 @@ type hooked struct {
 	told    []app.Notice
 	changes []webhook.HookRequest
 }
-
-var (
-	_ portalsite.Hooking  = (*hooked)(nil)
-	_ portalsite.Noticing = (*hooked)(nil)
-)
 
 func (f *hooked) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
 	a, err := f.fake.ActorOfToken(ctx, token, from)
@@ -144,8 +138,8 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 	t.Helper()
 	var f *hooked
 	s := visit(t, func(c *Config) {
-		f = &hooked{fake: c.Muster.(*fake), sent: map[string][]app.HookDelivery{}}
-		c.Muster = f
+		f = &hooked{fake: fakeOf(c), sent: map[string][]app.HookDelivery{}}
+		c.UseCases = useCases(f)
 	})
 	s.signIn(user)
 	now := f.now()

@@ -8,21 +8,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"muster/portal/portaltest"
+
+	"github.com/chromedp/chromedp"
 )
 
 // houseOf opens a browser on a portal of the fake, signed in.
 func houseOf(t *testing.T, user string) (*fake, *Portal, *portaltest.Browser) {
 	f := newFake(time.Now)
-	p := New(Config{Muster: f, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)
 	b.Scheme(false)
 	b.Open("/signin?next=%2Fclusters")
 	b.Do(chromedp.SendKeys(chromedp.ID("user"), user), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
-	b.Until(`location.pathname=="/clusters"`)
+	b.Until(`location.pathname!="/signin"`)
 	return f, p, b
 }
 

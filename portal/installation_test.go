@@ -54,7 +54,7 @@ func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, erro
 
 // TestQueuesOfAllTenants finds on the page, and in the answer, which tenant waits, since when, why, and what would help.
 func TestQueuesOfAllTenants(t *testing.T) {
-	s := visit(t, func(c *Config) { c.Muster = operated{c.Muster.(*fake)} })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(operated{fakeOf(c)}) })
 	s.signIn("ada")
 	s.get("/admin/queues").reads(http.StatusForbidden)
 	s.post("/signout", nil)
@@ -68,7 +68,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 }
 
 func TestInstallationPages(t *testing.T) {
-	s := visit(t, func(c *Config) { c.Muster = operated{c.Muster.(*fake)} })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(operated{fakeOf(c)}) })
 	s.signIn("ada")
 	s.get("/admin/settings").reads(http.StatusForbidden)
 	s.get("/admin/provider-health").reads(http.StatusForbidden)
@@ -96,7 +96,7 @@ func TestInstallationPages(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	s := visit(t, func(c *Config) { c.Muster = withTemplates{c.Muster.(*fake)} })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(withTemplates{fakeOf(c)}) })
 	s.signIn("ada")
 	lake, shop := s.cluster(ada, "lake", "hadoop", 3), s.cluster(ada, "lakeside", "web", 2)
 	// The one and only hit is opened; of several, the exact one is the first of the list.

@@ -15,9 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a-h/templ"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/a-h/templ"
 )
 
 // How live pages behave.
@@ -136,13 +137,13 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 // watchAll is Watch for several things at once.
 func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []app.Topic) (<-chan struct{}, func()) {
 	if len(what) == 1 {
-		return p.Muster.Watch(a, what[0])
+		return p.Feed.Watch(a, what[0])
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	all := make(chan struct{}, 1)
 	var wg sync.WaitGroup
 	for _, w := range what {
-		changed, stop := p.Muster.Watch(a, w)
+		changed, stop := p.Feed.Watch(a, w)
 		wg.Go(func() {
 			defer stop()
 			for {

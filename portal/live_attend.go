@@ -96,7 +96,7 @@ func (p *Portal) attended(h site.MemberHandler) site.MemberHandler {
 		id, visit := p.SignInOf(r), site.VisitOf(r)
 		visit.Looking = true
 		leave := p.attendance.enter(ctx, attendKey{id, visit}, p.attend, func(ctx context.Context) error {
-			_, err := p.Muster.ActorOfSession(ctx, id, visit)
+			_, err := p.SignIns.ActorOfSession(ctx, id, visit)
 			return err
 		}, cancel)
 		defer leave()

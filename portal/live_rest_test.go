@@ -13,9 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/a-h/templ"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/a-h/templ"
 )
 
 // While nothing happens an open page is told that the line stands, and is read once in a while, since it says how long ago things were;
@@ -23,7 +24,7 @@ import (
 func TestRestingPagesAskForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(time.Now)
-		p := New(Config{Muster: f, Version: "1.2.3", Logger: quiet()})
+		p := New(Config{UseCases: useCases(f), Version: "1.2.3", Logger: quiet()})
 		defer p.Close()
 		var reads atomic.Int64
 		p.live["/rests"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
@@ -144,7 +145,7 @@ func TestPagesOfASignInShareALook(t *testing.T) {
 // Pages of one sign-in at the same address are read once for all of them; another address is another page.
 func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Config{Muster: newFake(time.Now), Version: "1.2.3", Logger: quiet()})
+		p := New(Config{UseCases: useCases(newFake(time.Now)), Version: "1.2.3", Logger: quiet()})
 		defer p.Close()
 		var reads atomic.Int64
 		p.live["/shown"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {

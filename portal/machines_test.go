@@ -11,7 +11,6 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
-	portalsite "muster/portal/site"
 )
 
 // accounting is a Muster that also accounts for machines. It has one orphan that is due and one that nobody knows.
@@ -21,8 +20,6 @@ type accounting struct {
 	mode    app.OrphanMode
 	proof   app.Proof
 }
-
-var _ portalsite.Machines = (*accounting)(nil)
 
 func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error) {
 	v, err := f.Cluster(ctx, a, cluster)
@@ -74,8 +71,8 @@ func accounts(t *testing.T, user string) (*testSite, *accounting) {
 	t.Helper()
 	var f *accounting
 	s := visit(t, func(c *Config) {
-		f = &accounting{fake: c.Muster.(*fake), decided: map[string]app.OrphanDecision{}}
-		c.Muster = f
+		f = &accounting{fake: fakeOf(c), decided: map[string]app.OrphanDecision{}}
+		c.UseCases = useCases(f)
 	})
 	s.signIn(user)
 	return s, f

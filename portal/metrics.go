@@ -2,28 +2,17 @@ package portal
 
 import (
 	"bytes"
-	"context"
-	"io"
 	"net/http"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
-)
 
-// Metering is a power that a Muster may have: to write what is measured. A portal without it has no /metrics.
-type Metering interface {
-	Metrics(ctx context.Context, a app.Actor, to io.Writer) error
-}
+	"github.com/go-chi/chi/v5"
+)
 
 // metricsPath is where monitoring looks.
 const metricsPath = "/metrics"
-
-func (p *Portal) metering() Metering {
-	m, _ := p.Muster.(Metering)
-	return m
-}
 
 // metricsShow answers monitoring that has the token of somebody who looks after the installation. Nobody else learns more than that.
 func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +28,7 @@ func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
 			Hint: "Send the header Authorization: Bearer <token> with a superadmin's token of the scope read, or look at the address of --metrics-listen."})
 		return
 	}
-	a, err := p.Muster.ActorOfToken(r.Context(), token, site.Address(r))
+	a, err := p.SignIns.ActorOfToken(r.Context(), token, site.Address(r))
 	if err != nil {
 		refuse(err)
 		return
@@ -50,7 +39,7 @@ func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var out bytes.Buffer
-	if err := p.metering().Metrics(r.Context(), a, &out); err != nil {
+	if err := p.Metering.Metrics(r.Context(), a, &out); err != nil {
 		refuse(err)
 		return
 	}

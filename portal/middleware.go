@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5/middleware"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5/middleware"
 )
 
 // contentPolicy lets a page load what the portal itself serves, and nothing else; there is no inline script or style.

@@ -15,7 +15,6 @@ import (
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	appusage "muster/app/usage"
-	portalsite "muster/portal/site"
 )
 
 // treasurer is a Muster that also counts money. Its rules are the real ones; what it keeps is in memory.
@@ -29,8 +28,6 @@ type treasurer struct {
 	moved  []app.LeaseRequest
 	rules  app.Lease
 }
-
-var _ portalsite.Money = (*treasurer)(nil)
 
 func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
 	c, err := f.fake.ClusterCounts(ctx, a, filter)
@@ -162,8 +159,8 @@ func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 	t.Helper()
 	var f *treasurer
 	s := visit(t, func(c *Config) {
-		f = &treasurer{fake: c.Muster.(*fake), rules: app.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
-		c.Muster = f
+		f = &treasurer{fake: fakeOf(c), rules: app.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
+		c.UseCases = useCases(f)
 	})
 	now := f.now()
 	f.usage = appusage.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: appusage.UsageSum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}

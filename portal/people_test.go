@@ -12,7 +12,6 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
-	portalsite "muster/portal/site"
 )
 
 // crowd is a Muster with people, groups, tokens and tenants. It keeps what it was asked for, and refuses what a name says.
@@ -24,16 +23,11 @@ type crowd struct {
 	changed identity.UserChange
 }
 
-var (
-	_ portalsite.People  = (*crowd)(nil)
-	_ portalsite.Tenancy = (*crowd)(nil)
-)
-
 func people(t *testing.T) (*testSite, *crowd) {
 	t.Helper()
 	var c *crowd
 	s := visit(t, func(cfg *Config) {
-		f := cfg.Muster.(*fake)
+		f := fakeOf(cfg)
 		c = &crowd{fake: f, groups: []identity.Group{
 			{Name: "data", About: "<The data team>", CreatedAt: f.now(), Members: []identity.Member{{User: "ada", Here: true}, {User: "bob", Sources: []string{"oidc:corp"}}}},
 			{Name: "eng", Members: []identity.Member{{User: "bob", Sources: []string{"oidc:corp"}}}}}}
@@ -47,7 +41,7 @@ func people(t *testing.T) (*testSite, *crowd) {
 			c.users = append(c.users, identity.UserView{User: u})
 		}
 		c.users[0].Here, c.users[0].Clusters, c.users[0].Tokens = []string{"data"}, []string{"web", "db"}, 3
-		cfg.Muster = c
+		cfg.UseCases = useCases(c)
 	})
 	return s, c
 }
@@ -308,7 +302,7 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	}
 	a := s.get("/admin/users")
 	a.reads(http.StatusOK, "Who works in blue")
-	if last := c.asked[len(c.asked)-1]; last != "root@default in blue: users" || !strings.Contains(a.body, `<option value="blue" selected>`) {
+	if last := c.asked[len(c.asked)-2]; last != "root@default in blue: users" || !strings.Contains(a.body, `<option value="blue" selected>`) {
 		t.Errorf("in blue it is asked by %s", last)
 	}
 	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "There is no tenant")
@@ -358,8 +352,8 @@ func (m *revocable) ActorOfToken(ctx context.Context, token, from string) (app.A
 func TestAnEventStreamEndsWithItsToken(t *testing.T) {
 	var m *revocable
 	s := visit(t, func(c *Config) {
-		m = &revocable{fake: c.Muster.(*fake)}
-		c.Muster = m
+		m = &revocable{fake: fakeOf(c)}
+		c.UseCases = useCases(m)
 	})
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	r := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")

@@ -8,9 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a-h/templ"
-	"github.com/alexedwards/scs/v2"
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/catalog"
 	"muster/portal/chat"
@@ -18,11 +15,15 @@ import (
 	"muster/portal/identity"
 	"muster/portal/quota"
 	"muster/portal/site"
+
+	"github.com/a-h/templ"
+	"github.com/alexedwards/scs/v2"
+	"github.com/danielgtaylor/huma/v2"
 )
 
-// Config is what a portal is made of. Only Muster must be set.
+// Config is what a portal is made of. The use cases, Texts and Rules must be set.
 type Config struct {
-	Muster   site.Muster
+	site.UseCases
 	Sessions scs.Store    // where sessions are kept; nil: in memory, gone with the process
 	Logger   *slog.Logger // nil: slog.Default()
 	Version  string       // shown at the foot of pages and by the API, to those who are signed in
@@ -42,9 +43,9 @@ type Config struct {
 	Providers []site.IdentityProvider
 	// Keys checks security keys; nil: only codes are second factors.
 	Keys site.SecurityKeys
-	// Texts reads and changes texts of the catalog; nil: there are no pages of the catalog.
+	// Texts reads and changes texts of the catalog.
 	Texts catalog.CatalogTexts
-	// Rules reads and writes rules of build hooks; nil: there are no pages of them.
+	// Rules reads and writes rules of build hooks.
 	Rules site.RuleTexts
 	// Chat is the chat into whose workspaces Muster can be installed; nil: there is none.
 	Chat chat.Chat
@@ -81,14 +82,12 @@ type Portal struct {
 
 var _ http.Handler = (*Portal)(nil)
 
-// New makes a portal. It panics without a Muster, which is a mistake in wiring.
+// New makes a portal. It panics without a use case, which is a mistake in wiring.
 func New(c Config) *Portal {
-	if c.Muster == nil {
-		panic("portal: Config.Muster is not set")
-	}
-	p := &Portal{Site: &site.Site{}}
+	c.UseCases.Check()
+	p := &Portal{Site: &site.Site{UseCases: c.UseCases}}
 	p.nouns = newNouns(p.Site)
-	p.Muster, p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Muster, c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
+	p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
 	p.URL, p.proxies, p.Elsewhere, p.Keys, p.chat.Chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
 	p.Texts, p.Rules = c.Texts, c.Rules
 	p.attend, p.Closing, p.Streams, p.Meter, p.tracer = attendEvery, make(chan struct{}), newStreams(), app.MeterOf(c.Meter), c.Tracer
@@ -111,10 +110,7 @@ func New(c Config) *Portal {
 	p.Sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
 	p.live = p.livePages()
 	p.handler = p.routes()
-	p.served = inspected(p.document, p.handler)
-	if p.build.HooksDocument != nil {
-		p.served = inspected(p.build.HooksDocument, p.served)
-	}
+	p.served = inspected(p.build.HooksDocument, inspected(p.document, p.handler))
 	return p
 }
 

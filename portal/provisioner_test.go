@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"muster/app"
-	portalsite "muster/portal/site"
 )
 
 // staffed is a Muster with provisioners: one that works, one inside the server, and one that was lost.
@@ -16,8 +15,6 @@ type staffed struct {
 	*fake
 	drained, revoked []string
 }
-
-var _ portalsite.Provisioning = (*staffed)(nil)
 
 func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisioner, error) {
 	if a.Role != app.RoleSuperadmin && a.User != "boss" {
@@ -57,8 +54,8 @@ func staff(t *testing.T) (*testSite, *staffed) {
 	t.Helper()
 	var f *staffed
 	s := visit(t, func(c *Config) {
-		f = &staffed{fake: c.Muster.(*fake)}
-		c.Muster, c.CAFingerprint = f, "sha256:ab"
+		f = &staffed{fake: fakeOf(c)}
+		c.UseCases, c.CAFingerprint = useCases(f), "sha256:ab"
 	})
 	return s, f
 }

@@ -74,7 +74,7 @@ func (o *office) at(user string) *testSite {
 	if s := o.sites[user]; s != nil {
 		return s
 	}
-	s := visit(o.T, func(c *Config) { c.Muster, c.Now = o.app, o.clock.now })
+	s := visit(o.T, func(c *Config) { c.UseCases, c.Now = useCases(o.app), o.clock.now })
 	s.signIn(user)
 	o.sites[user] = s
 	return s

@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/net/html"
 	"muster/app"
 	"muster/app/cluster"
 	portalsite "muster/portal/site"
 	"muster/portal/static"
+
+	"golang.org/x/net/html"
 )
 
 // pages are one of each page, in states that show most of it.
@@ -99,7 +100,7 @@ func wantClean(t *testing.T, a seen) {
 		}
 	}
 	for n := range a.tree().Descendants() {
-		if (n.Data == "input" && attr(n, "type") != "hidden" || n.Data == "select") && !labelled[attr(n, "id")] && !insideLabel(n) {
+		if (n.Data == "input" && attr(n, "type") != "hidden" || n.Data == "select") && !labelled[attr(n, "id")] && !insideLabel(n) && attr(n, "aria-label") == "" {
 			t.Errorf("the %s %s has no label", n.Data, attr(n, "name"))
 		}
 	}
@@ -211,7 +212,7 @@ func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (clust
 func TestPanicAndAccessLog(t *testing.T) {
 	var log bytes.Buffer
 	f := newFake(newClock().now)
-	p := New(Config{Muster: panicky{f}, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	p := New(Config{UseCases: useCases(panicky{f}), Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 	defer p.Close()
 	r := httptest.NewRequest("GET", "/api/v1/clusters?name=secret", nil)
 	r.Header.Set("Authorization", "Bearer token-of-ada")

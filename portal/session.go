@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/alexedwards/scs/v2"
 	"muster/app"
 	"muster/portal/identity"
 	"muster/portal/site"
+
+	"github.com/alexedwards/scs/v2"
 )
 
 // newSessions does not use scs.New, which would start a store of its own with a goroutine that cannot be stopped safely.

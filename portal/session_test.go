@@ -39,7 +39,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
 	w.user(t, "acme", "zoe", app.RoleUser, c.now())
-	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.Muster, cfg.Now = w.app, c.now }}, change...)...)
+	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.UseCases, cfg.Now = useCases(w.app), c.now }}, change...)...)
 	w.clock = c
 	return w
 }

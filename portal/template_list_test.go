@@ -26,7 +26,7 @@ func (f priced) TemplatePrices(context.Context, app.Actor) (map[string]float64, 
 func catalogSite(t *testing.T, fails error) *testSite {
 	t.Helper()
 	return visit(t, func(c *Config) {
-		f := c.Muster.(*fake)
+		f := fakeOf(c)
 		parametered(f)
 		for _, h := range f.catalog.Hardware {
 			h.Providers = map[string]app.Flavor{"sandbox": {}}
@@ -36,7 +36,7 @@ func catalogSite(t *testing.T, fails error) *testSite {
 		f.catalog.Hardware["large"].Providers["ocean"] = app.Flavor{}
 		f.catalog.Templates["web"].Compatibility.Hardware = []string{"small"}
 		f.catalog.Templates["single"].Icon = "https://elsewhere.example/icon.png"
-		c.Muster = priced{withTemplates{f}, fails}
+		c.UseCases = useCases(priced{withTemplates{f}, fails})
 	})
 }
 

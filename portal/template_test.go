@@ -100,9 +100,9 @@ func TestADeprecatedTemplateIsNotOfferedFirst(t *testing.T) {
 
 func TestTemplatePages(t *testing.T) {
 	s := visit(t, func(c *Config) {
-		f := c.Muster.(*fake)
+		f := fakeOf(c)
 		parametered(f)
-		c.Muster = withTemplates{f}
+		c.UseCases = useCases(withTemplates{f})
 	})
 	s.signIn("ada")
 	s.get("/templates").reads(http.StatusOK, "Web with a load balancer", "deprecated", "Use web instead.")

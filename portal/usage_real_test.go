@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"muster/app"
 	"muster/app/usage"
 	"muster/portal/portaltest"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestBrowserUsage looks at a month with a forecast that stays within the budget, and at one that does not.
@@ -32,7 +33,7 @@ func TestBrowserUsage(t *testing.T) {
 		f.ahead = &u
 	}
 	foresee(480)
-	p := New(Config{Muster: f, Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(f), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)

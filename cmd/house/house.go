@@ -92,7 +92,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 		return nil, err
 	}
 	h.App = wiring.UseCases(all.Deps{Store: h.Store, Catalog: func() *app.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
-	h.Portal = wiring.Portal(portal.Config{Muster: h.App, Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
+	h.Portal = wiring.Portal(h.App, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
 	return h, nil
 }
 

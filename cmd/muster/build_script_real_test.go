@@ -14,7 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/build"
-	"muster/portal/address"
+	portaladdress "muster/portal/address"
 )
 
 // The ready-made script against a real server: a build has a cluster while its command runs, visits it with nothing but what the script gave it,
@@ -40,7 +40,7 @@ func TestRealBuildScript(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, shell, append([]string{script}, args...)...)
-				cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "MUSTER_HOOK_URL=" + cl.Settings().URL + address.BuildHook(hook.ID), "MUSTER_HOOK_SECRET=" + hook.Secret, "MUSTER_DIR=" + dir, "MUSTER_FORK=false",
+				cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "MUSTER_HOOK_URL=" + cl.Settings().URL + portaladdress.BuildHook(hook.ID), "MUSTER_HOOK_SECRET=" + hook.Secret, "MUSTER_DIR=" + dir, "MUSTER_FORK=false",
 					"MUSTER_LABELS=integration", "MUSTER_KEY=yes", "HOME=" + dir}, env...)
 				out, err := cmd.CombinedOutput()
 				if cmd.ProcessState == nil {

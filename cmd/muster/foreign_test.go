@@ -27,7 +27,7 @@ import (
 	"muster/app/chat"
 	"muster/app/identity"
 	"muster/app/resource"
-	"muster/portal/address"
+	portaladdress "muster/portal/address"
 )
 
 // foreignMark is in everything of the other tenant that may not be read from here, and in no name that is asked for.
@@ -346,7 +346,7 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 		f.t.Fatal(err)
 	}
 	special := map[string]string{
-		"/link":                                     address.Of(link),
+		"/link":                                     portaladdress.Of(link),
 		"/templates/{template}":                     "/templates/web",
 		"/clusters/delete":                          "/clusters/delete?id=" + id + "&id=" + f.values["clusters"][0],
 		"/clusters/{id}/clone":                      "/clusters/" + id + "/clone?name=another",

@@ -50,7 +50,8 @@ func newDescription(doc *huma.OpenAPI) *description {
 	return d
 }
 
-func (d *description) find(at string) (route, bool) {
+// find gives the path that an address is of. As in the router, a literal one that does not have the method leaves it to one with a parameter.
+func (d *description) find(method, at string) (found route, ok bool) {
 	segments := strings.Split(at, "/")
 	for _, p := range d.paths() {
 		if len(p.segments) != len(segments) {
@@ -62,11 +63,14 @@ func (d *description) find(at string) (route, bool) {
 				break
 			}
 		}
-		if same {
+		if same && operationOf(p.item, method) != nil {
 			return p, true
 		}
+		if same && !ok {
+			found, ok = p, true
+		}
 	}
-	return route{}, false
+	return found, ok
 }
 
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
@@ -87,7 +91,7 @@ func operationOf(item *huma.PathItem, method string) *huma.Operation {
 
 // check says in which ways an answer is not as the document describes it.
 func (d *description) check(method, at string, status int, header http.Header, body *bounded) (faults []string) {
-	p, found := d.find(at)
+	p, found := d.find(method, at)
 	where := method + " " + p.text
 	bad := func(format string, args ...any) {
 		faults = append(faults, where+" "+strconv.Itoa(status)+": "+fmt.Sprintf(format, args...))

@@ -4,11 +4,12 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
 type AuditChoice struct {
@@ -42,7 +43,7 @@ func (p *Service) APIList(ctx context.Context, in *auditListInput) (*site.Body[a
 		return nil, p.Fail(ctx, err)
 	}
 	f.After, f.AfterTenant, f.Limit = in.After, in.AfterTenant, in.Limit
-	list, more, err := p.Auditing().Audit(ctx, site.Caller(ctx), f)
+	list, more, err := p.Audit.Audit(ctx, site.Caller(ctx), f)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -78,7 +79,7 @@ type auditVerifyInput struct {
 }
 
 func (p *Service) APIVerify(ctx context.Context, in *auditVerifyInput) (*site.Body[auditProofs], error) {
-	all, err := p.Auditing().VerifyAudit(ctx, site.Caller(ctx), in.Tenant)
+	all, err := p.Audit.VerifyAudit(ctx, site.Caller(ctx), in.Tenant)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -90,7 +91,7 @@ type secretList struct {
 }
 
 func (p *Service) APISecretList(ctx context.Context, _ *struct{}) (*site.Body[secretList], error) {
-	all, err := p.Secreting().Secrets(ctx, site.Caller(ctx))
+	all, err := p.Secrets.Secrets(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -108,14 +109,14 @@ type secretSetInput struct {
 }
 
 func (p *Service) APISecretSet(ctx context.Context, in *secretSetInput) (*struct{}, error) {
-	if err := p.Secreting().SetSecret(ctx, site.Caller(ctx), in.Name, in.RawBody); err != nil {
+	if err := p.Secrets.SetSecret(ctx, site.Caller(ctx), in.Name, in.RawBody); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
 func (p *Service) APISecretDelete(ctx context.Context, in *SecretName) (*struct{}, error) {
-	if err := p.Secreting().DeleteSecret(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Secrets.DeleteSecret(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil

@@ -53,7 +53,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	l := List{Query: q, Wide: a.Role == app.RoleSuperadmin}
 	status := http.StatusOK
 	if err == nil {
-		l.Deeds, l.More, err = p.Auditing().Audit(r.Context(), a, f)
+		l.Deeds, l.More, err = p.Audit.Audit(r.Context(), a, f)
 	}
 	if e := app.AsError(err); err != nil {
 		if e.Code != app.EInvalid {
@@ -62,7 +62,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		l.Problem, status = e.Message+" "+e.Hint, http.StatusUnprocessableEntity
 	}
 	if q.Get("verify") != "" && err == nil {
-		if l.Proofs, err = p.Auditing().VerifyAudit(r.Context(), a, f.Tenant); err != nil {
+		if l.Proofs, err = p.Audit.VerifyAudit(r.Context(), a, f.Tenant); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 		_, err := io.WriteString(w, "tenant,number,at,who,via,from,token,act,object,detail,hash\r\n")
 		return err
 	}
-	err := p.Auditing().ExportAudit(ctx, a, f, func(d app.Deed) error {
+	err := p.Audit.ExportAudit(ctx, a, f, func(d app.Deed) error {
 		if !begun {
 			if err := start(); err != nil {
 				return err

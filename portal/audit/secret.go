@@ -4,9 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) SecretList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -15,7 +16,7 @@ func (p *Service) SecretList(w http.ResponseWriter, r *http.Request, a app.Actor
 
 // showSecrets lists names; with a problem the form keeps the name that was typed, and never the value.
 func (p *Service) showSecrets(w http.ResponseWriter, r *http.Request, a app.Actor, name string, problem *app.Error) error {
-	all, err := p.Secreting().Secrets(r.Context(), a)
+	all, err := p.Secrets.Secrets(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (p *Service) SecretSet(w http.ResponseWriter, r *http.Request, a app.Actor)
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	// Browsers send line ends as CR LF; files that are pasted had LF.
 	value := strings.ReplaceAll(r.PostFormValue("value"), "\r\n", "\n")
-	if err := p.Secreting().SetSecret(r.Context(), a, name, []byte(value)); err != nil {
+	if err := p.Secrets.SetSecret(r.Context(), a, name, []byte(value)); err != nil {
 		if e := app.AsError(err); e.Code == app.EInvalid || e.Code == app.ETooLarge || e.Code == app.EConflict {
 			return p.showSecrets(w, r, a, name, e)
 		}
@@ -44,7 +45,7 @@ func (p *Service) SecretSet(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) SecretDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if err := p.Secreting().DeleteSecret(r.Context(), a, chi.URLParam(r, "secret")); err != nil {
+	if err := p.Secrets.DeleteSecret(r.Context(), a, chi.URLParam(r, "secret")); err != nil {
 		if e := app.AsError(err); e.Code == app.EConflict {
 			return p.showSecrets(w, r, a, "", e)
 		}

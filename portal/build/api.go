@@ -87,40 +87,40 @@ type buildExtendInput struct {
 }
 
 func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[buildHookList], error) {
-	all, err := p.Building().BuildHooks(ctx, site.Caller(ctx))
-	return site.Answered[buildHookList](ctx, p.Site)(buildHookList{site.OrEmpty(all), site.OrEmpty(p.Building().BuildSystems())}, err)
+	all, err := p.BuildHooks.BuildHooks(ctx, site.Caller(ctx))
+	return site.Answered[buildHookList](ctx, p.Site)(buildHookList{site.OrEmpty(all), site.OrEmpty(p.BuildHooks.BuildSystems())}, err)
 }
 
 func (p *Service) APIHookShow(ctx context.Context, in *BuildHookName) (*site.Body[app.BuildHook], error) {
-	return site.Answered[app.BuildHook](ctx, p.Site)(p.Building().BuildHook(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.BuildHook](ctx, p.Site)(p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIHookSave(ctx context.Context, in *buildHookSaveInput) (*site.Body[build.SavedBuildHook], error) {
 	in.Body.Name = in.Name
-	return site.Answered[build.SavedBuildHook](ctx, p.Site)(p.Building().SaveBuildHook(ctx, site.Caller(ctx), in.Body))
+	return site.Answered[build.SavedBuildHook](ctx, p.Site)(p.BuildHooks.SaveBuildHook(ctx, site.Caller(ctx), in.Body))
 }
 
 func (p *Service) APIRulesSave(ctx context.Context, in *buildRulesInput) (*site.Body[app.BuildHook], error) {
-	if _, err := p.Building().BuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
+	if _, err := p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	s, err := p.Building().SaveBuildHook(ctx, site.Caller(ctx), build.BuildHookRequest{Name: in.Name, Rules: &in.Body.Rules})
+	s, err := p.BuildHooks.SaveBuildHook(ctx, site.Caller(ctx), build.BuildHookRequest{Name: in.Name, Rules: &in.Body.Rules})
 	return site.Answered[app.BuildHook](ctx, p.Site)(s.BuildHook, err)
 }
 
 func (p *Service) APIHookDelete(ctx context.Context, in *BuildHookName) (*struct{}, error) {
-	if err := p.Building().DeleteBuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.BuildHooks.DeleteBuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
 func (p *Service) APITry(ctx context.Context, in *buildTryInput) (*site.Body[build.BuildTried], error) {
-	return site.Answered[build.BuildTried](ctx, p.Site)(p.Building().TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
+	return site.Answered[build.BuildTried](ctx, p.Site)(p.BuildHooks.TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
 }
 
 func (p *Service) APIDeliveryList(ctx context.Context, in *BuildHookPage) (*site.Body[buildDeliveryList], error) {
-	all, err := p.Building().BuildDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
+	all, err := p.BuildHooks.BuildDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
 	out := buildDeliveryList{Deliveries: site.OrEmpty(all)}
 	if len(all) == in.Limit {
 		out.Next = all[len(all)-1].ID
@@ -129,15 +129,15 @@ func (p *Service) APIDeliveryList(ctx context.Context, in *BuildHookPage) (*site
 }
 
 func (p *Service) APIDelivery(ctx context.Context, in *BuildDeliveryName) (*site.Body[app.BuildTaken], error) {
-	return site.Answered[app.BuildTaken](ctx, p.Site)(p.Building().BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+	return site.Answered[app.BuildTaken](ctx, p.Site)(p.BuildHooks.BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
 func (p *Service) APIReplay(ctx context.Context, in *BuildDeliveryName) (*site.Body[app.BuildTaken], error) {
-	return site.Answered[app.BuildTaken](ctx, p.Site)(p.Building().ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
+	return site.Answered[app.BuildTaken](ctx, p.Site)(p.BuildHooks.ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
 func (p *Service) APIList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {
-	all, err := p.Building().BuildList(ctx, site.Caller(ctx), app.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
+	all, err := p.Builds.BuildList(ctx, site.Caller(ctx), app.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
 	out := buildList{Builds: site.OrEmpty(all)}
 	if len(all) == in.Limit {
 		out.Next = all[len(all)-1].ID
@@ -146,11 +146,11 @@ func (p *Service) APIList(ctx context.Context, in *buildListInput) (*site.Body[b
 }
 
 func (p *Service) APIShow(ctx context.Context, in *buildShowInput) (*site.Body[build.BuildView], error) {
-	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Building().AwaitBuild(ctx, site.Caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
+	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.AwaitBuild(ctx, site.Caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
 }
 
 func (p *Service) APIEnd(ctx context.Context, in *BuildNumber) (*site.Body[build.BuildView], error) {
-	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Building().EndBuild(ctx, site.Caller(ctx), in.Build)))
+	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.EndBuild(ctx, site.Caller(ctx), in.Build)))
 }
 
 func (p *Service) APIExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.BuildView], error) {
@@ -158,5 +158,5 @@ func (p *Service) APIExtend(ctx context.Context, in *buildExtendInput) (*site.Bo
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Building().ExtendBuild(ctx, site.Caller(ctx), in.Build, by)))
+	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.ExtendBuild(ctx, site.Caller(ctx), in.Build, by)))
 }

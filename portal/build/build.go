@@ -34,11 +34,11 @@ func newBuildDoor() buildDoor {
 	return buildDoor{httprate.NewRateLimiter(perBuildHook, time.Minute), httprate.NewRateLimiter(perBuildAddress, time.Minute)}
 }
 
-// BuildRoutes is the site map of those who have no account.
-func (p *Service) BuildRoutes(r chi.Router) {
+// CallRoutes are the addresses of those who have no account.
+func CallRoutes(p *Service) []site.Route {
 	door := newBuildDoor()
-	knock := func(h func(w http.ResponseWriter, r *http.Request) (any, int, error)) http.HandlerFunc {
-		return site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
+	knock := func(method, pattern string, h func(w http.ResponseWriter, r *http.Request) (any, int, error)) site.Route {
+		return site.Route{Method: method, Pattern: pattern, Plain: site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
 			if door.address.OnLimit(w, r, site.Neighbourhood(site.Address(r))) || door.hook.OnLimit(w, r, chi.URLParam(r, "hook")) {
 				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
 				return
@@ -54,17 +54,18 @@ func (p *Service) BuildRoutes(r chi.Router) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
 			_ = json.NewEncoder(w).Encode(site.WithLists(answer))
-		})
+		})}
 	}
-	p.HooksDocument = BuildDocument()
-	r.Get("/hooks/openapi.json", site.ServeOpenAPI(p.HooksDocument))
-	r.Post("/hooks/{hook}", knock(p.buildTake))
-	r.Get("/hooks/{hook}/builds/{build}", knock(p.buildAwait))
-	r.Get("/hooks/{hook}/builds/{build}/inventory", knock(p.buildInventory))
-	r.Get("/hooks/{hook}/builds/{build}/key", knock(p.buildKey))
-	r.Post("/hooks/{hook}/builds/{build}/certificate", knock(p.buildCertificate))
-	r.Post("/hooks/{hook}/builds/{build}/end", knock(p.buildEnd))
-	r.Post("/hooks/{hook}/builds/{build}/extend", knock(p.buildExtend))
+	return []site.Route{
+		{Method: http.MethodGet, Pattern: "/hooks/openapi.json", Plain: site.ServeOpenAPI(p.HooksDocument)},
+		knock(http.MethodPost, "/hooks/{hook}", p.buildTake),
+		knock(http.MethodGet, "/hooks/{hook}/builds/{build}", p.buildAwait),
+		knock(http.MethodGet, "/hooks/{hook}/builds/{build}/inventory", p.buildInventory),
+		knock(http.MethodGet, "/hooks/{hook}/builds/{build}/key", p.buildKey),
+		knock(http.MethodPost, "/hooks/{hook}/builds/{build}/certificate", p.buildCertificate),
+		knock(http.MethodPost, "/hooks/{hook}/builds/{build}/end", p.buildEnd),
+		knock(http.MethodPost, "/hooks/{hook}/builds/{build}/extend", p.buildExtend),
+	}
 }
 
 // BuildDocument describes what is below /hooks. It is a document of its own, beside that of the REST API: who asks here has no account but a hook's
@@ -144,7 +145,7 @@ func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, e
 		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body broke off."}
 	}
 	hook := chi.URLParam(r, "hook")
-	receipt, err := p.Building().TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
+	receipt, err := p.BuildCalls.TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -209,12 +210,12 @@ func (p *Service) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, 
 		}
 	}
 	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
-		return p.Building().AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
+		return p.BuildCalls.AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
 	})
 }
 
 func (p *Service) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
-	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.Building().EndBuildBy(r.Context(), k) })
+	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.BuildCalls.EndBuildBy(r.Context(), k) })
 }
 
 // smallJSON reads a body of a few fields; an empty one is nothing.
@@ -242,7 +243,7 @@ func (p *Service) buildExtend(w http.ResponseWriter, r *http.Request) (any, int,
 		return nil, 0, err
 	}
 	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
-		return p.Building().ExtendBuildBy(r.Context(), k, by)
+		return p.BuildCalls.ExtendBuildBy(r.Context(), k, by)
 	})
 }
 
@@ -251,7 +252,7 @@ func (p *Service) buildInventory(w http.ResponseWriter, r *http.Request) (any, i
 	if err != nil {
 		return nil, 0, err
 	}
-	v, err := p.Building().BuildClusterBy(r.Context(), k)
+	v, err := p.BuildCalls.BuildClusterBy(r.Context(), k)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -274,7 +275,7 @@ func (p *Service) buildKey(w http.ResponseWriter, r *http.Request) (any, int, er
 	if err != nil {
 		return nil, 0, err
 	}
-	_, pem, err := p.Building().BuildKeyBy(r.Context(), k)
+	_, pem, err := p.BuildCalls.BuildKeyBy(r.Context(), k)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -301,6 +302,6 @@ func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any,
 		}
 	}
 	return byBuild(r, func(k appbuild.BuildKey) (cluster.Certificate, error) {
-		return p.Building().BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
+		return p.BuildCalls.BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
 	})
 }

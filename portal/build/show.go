@@ -23,12 +23,12 @@ func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 func (p *Service) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form HookForm) error {
-	l := HookList{Now: p.Now(), Systems: p.Building().BuildSystems(), Form: form}
+	l := HookList{Now: p.Now(), Systems: p.BuildHooks.BuildSystems(), Form: form}
 	var err error
-	if l.Hooks, err = p.Building().BuildHooks(r.Context(), a); err != nil {
+	if l.Hooks, err = p.BuildHooks.BuildHooks(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Builds, err = p.Building().BuildList(r.Context(), a, app.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
+	if l.Builds, err = p.Builds.BuildList(r.Context(), a, app.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	p.Render(w, r, status, HookListPage(p.AdminFrame(r, "Builds"), l))
@@ -42,13 +42,13 @@ func (p *Service) HookMake(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	in := HookForm{Name: text("name"), System: text("system"), Owner: text("owner")}
-	_, err := p.Building().BuildHook(r.Context(), a, in.Name)
+	_, err := p.BuildHooks.BuildHook(r.Context(), a, in.Name)
 	switch app.CodeOf(err) {
 	case "":
 		err = &app.Error{Code: app.EConflict, Field: "name", Message: "There is already a build hook of this name.", Hint: "Choose another one, or change that one."}
 	case app.ENotFound:
 		var saved build.SavedBuildHook
-		if saved, err = p.Building().SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: in.Name, System: in.System, Owner: &in.Owner, Secret: text("secret")}); err == nil {
+		if saved, err = p.BuildHooks.SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: in.Name, System: in.System, Owner: &in.Owner, Secret: text("secret")}); err == nil {
 			return p.savedBuildHook(w, r, a, saved)
 		}
 	}
@@ -87,20 +87,20 @@ func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	h, err := p.Building().BuildHook(r.Context(), a, name)
+	h, err := p.BuildHooks.BuildHook(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
 	s := HookShow{Now: p.Now(), Hook: h, System: build.BuildSystem{Name: h.System, Title: h.System}, URL: p.URL + address.BuildHook(h.ID), Before: before}
-	for _, system := range p.Building().BuildSystems() {
+	for _, system := range p.BuildHooks.BuildSystems() {
 		if system.Name == h.System {
 			s.System = system
 		}
 	}
-	if s.Deliveries, err = p.Building().BuildDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
+	if s.Deliveries, err = p.BuildHooks.BuildDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
 		return err
 	}
-	if s.Builds, err = p.Building().BuildList(r.Context(), a, app.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
+	if s.Builds, err = p.Builds.BuildList(r.Context(), a, app.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	if s.Rules.Text, err = p.Rules.Write(h.Rules); err != nil {
@@ -145,7 +145,7 @@ func (p *Service) HookStatuses(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	name := chi.URLParam(r, "hook")
-	h, err := p.Building().BuildHook(r.Context(), a, name)
+	h, err := p.BuildHooks.BuildHook(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (p *Service) HookStatuses(w http.ResponseWriter, r *http.Request, a app.Act
 		err = &app.Error{Code: app.EInvalid, Field: "status_token", Message: "Enter a token."}
 	}
 	if err == nil {
-		_, err = p.Building().SaveBuildHook(r.Context(), a, change)
+		_, err = p.BuildHooks.SaveBuildHook(r.Context(), a, change)
 	}
 	if err == nil {
 		http.Redirect(w, r, buildHookAddress(name)+"?saved="+done+"#statuses", http.StatusSeeOther)
@@ -179,10 +179,10 @@ func (p *Service) HookStatuses(w http.ResponseWriter, r *http.Request, a app.Act
 // changeBuildHook changes a hook that is there.
 func (p *Service) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, change build.BuildHookRequest) error {
 	change.Name = chi.URLParam(r, "hook")
-	if _, err := p.Building().BuildHook(r.Context(), a, change.Name); err != nil {
+	if _, err := p.BuildHooks.BuildHook(r.Context(), a, change.Name); err != nil {
 		return err
 	}
-	saved, err := p.Building().SaveBuildHook(r.Context(), a, change)
+	saved, err := p.BuildHooks.SaveBuildHook(r.Context(), a, change)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (p *Service) HookRules(w http.ResponseWriter, r *http.Request, a app.Actor)
 		return err
 	}
 	name := chi.URLParam(r, "hook")
-	if _, err := p.Building().BuildHook(r.Context(), a, name); err != nil {
+	if _, err := p.BuildHooks.BuildHook(r.Context(), a, name); err != nil {
 		return err
 	}
 	in := RulesForm{Text: strings.ReplaceAll(r.PostForm.Get("rules"), "\r\n", "\n")}
@@ -205,20 +205,20 @@ func (p *Service) HookRules(w http.ResponseWriter, r *http.Request, a app.Actor)
 	}
 	rules, err := p.Rules.Read(in.Text)
 	if err == nil {
-		err = p.Building().CheckBuildRules(r.Context(), a, rules)
+		err = p.BuildHooks.CheckBuildRules(r.Context(), a, rules)
 	}
 	if err == nil {
 		switch r.PostForm.Get("do") {
 		case "try":
 			var tried build.BuildTried
-			if tried, err = p.Building().TryBuild(r.Context(), a, name, build.BuildTrial{Rules: &rules, Delivery: in.Delivery}); err == nil {
+			if tried, err = p.BuildHooks.TryBuild(r.Context(), a, name, build.BuildTrial{Rules: &rules, Delivery: in.Delivery}); err == nil {
 				in.Tried = &tried
 				return show(http.StatusOK)
 			}
 		case "check":
 			return show(http.StatusOK)
 		default:
-			if _, err = p.Building().SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: name, Rules: &rules}); err == nil {
+			if _, err = p.BuildHooks.SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: name, Rules: &rules}); err == nil {
 				http.Redirect(w, r, buildHookAddress(name)+"?saved=rules#rules", http.StatusSeeOther)
 				return nil
 			}
@@ -233,7 +233,7 @@ func (p *Service) HookRules(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	h, err := p.Building().BuildHook(r.Context(), a, chi.URLParam(r, "hook"))
+	h, err := p.BuildHooks.BuildHook(r.Context(), a, chi.URLParam(r, "hook"))
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if err := p.Building().DeleteBuildHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
+	if err := p.BuildHooks.DeleteBuildHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/builds", http.StatusSeeOther)
@@ -255,7 +255,7 @@ func (p *Service) HookEnd(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil || id <= 0 {
 		return site.ErrNoSuchPage
 	}
-	if _, err := p.Building().EndBuild(r.Context(), a, id); err != nil {
+	if _, err := p.Builds.EndBuild(r.Context(), a, id); err != nil {
 		return err
 	}
 	http.Redirect(w, r, buildHookAddress(chi.URLParam(r, "hook"))+"#builds", http.StatusSeeOther)
@@ -268,7 +268,7 @@ func (p *Service) DeliveryShow(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	name := chi.URLParam(r, "hook")
-	d, err := p.Building().BuildDelivery(r.Context(), a, name, id)
+	d, err := p.BuildHooks.BuildDelivery(r.Context(), a, name, id)
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (p *Service) DeliveryReplay(w http.ResponseWriter, r *http.Request, a app.A
 		return err
 	}
 	name := chi.URLParam(r, "hook")
-	if _, err := p.Building().ReplayBuild(r.Context(), a, name, id); err != nil {
+	if _, err := p.BuildHooks.ReplayBuild(r.Context(), a, name, id); err != nil {
 		return err
 	}
 	http.Redirect(w, r, buildHookAddress(name)+"/deliveries/"+strconv.FormatInt(id, 10), http.StatusSeeOther)

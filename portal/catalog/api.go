@@ -55,7 +55,7 @@ type catalogFileList struct {
 }
 
 func (p *Service) APIList(ctx context.Context, in *catalogListInput) (*site.Body[catalogItemList], error) {
-	list, err := p.Cataloging().CatalogItems(ctx, site.Caller(ctx), in.Kind, in.Query)
+	list, err := p.Catalogs.CatalogItems(ctx, site.Caller(ctx), in.Kind, in.Query)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -63,7 +63,7 @@ func (p *Service) APIList(ctx context.Context, in *catalogListInput) (*site.Body
 }
 
 func (p *Service) APIShow(ctx context.Context, in *CatalogPath) (*site.Body[catalog.CatalogSource], error) {
-	s, err := p.Cataloging().CatalogSource(ctx, site.Caller(ctx), in.key())
+	s, err := p.Catalogs.CatalogSource(ctx, site.Caller(ctx), in.key())
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -71,7 +71,7 @@ func (p *Service) APIShow(ctx context.Context, in *CatalogPath) (*site.Body[cata
 }
 
 func (p *Service) APIHistory(ctx context.Context, in *CatalogPath) (*site.Body[catalogRevisionList], error) {
-	list, err := p.Cataloging().CatalogHistory(ctx, site.Caller(ctx), in.key())
+	list, err := p.Catalogs.CatalogHistory(ctx, site.Caller(ctx), in.key())
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -79,15 +79,15 @@ func (p *Service) APIHistory(ctx context.Context, in *CatalogPath) (*site.Body[c
 }
 
 func (p *Service) APICheck(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
-	return p.catalogReport(ctx)(p.Cataloging().CheckCatalog(ctx, site.Caller(ctx), in.Body))
+	return p.catalogReport(ctx)(p.Catalogs.CheckCatalog(ctx, site.Caller(ctx), in.Body))
 }
 
 func (p *Service) APIApply(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
-	return p.catalogReport(ctx)(p.Cataloging().ApplyCatalog(ctx, site.Caller(ctx), in.Body))
+	return p.catalogReport(ctx)(p.Catalogs.ApplyCatalog(ctx, site.Caller(ctx), in.Body))
 }
 
 func (p *Service) APIRevert(ctx context.Context, in *catalogRevertInput) (*site.Body[catalog.CatalogReport], error) {
-	return p.catalogReport(ctx)(p.Cataloging().RevertCatalog(ctx, site.Caller(ctx), in.key(), in.Body.Number, in.Body.Note))
+	return p.catalogReport(ctx)(p.Catalogs.RevertCatalog(ctx, site.Caller(ctx), in.key(), in.Body.Number, in.Body.Note))
 }
 
 func (p *Service) catalogReport(ctx context.Context) func(catalog.CatalogReport, error) (*site.Body[catalog.CatalogReport], error) {
@@ -100,7 +100,7 @@ func (p *Service) catalogReport(ctx context.Context) func(catalog.CatalogReport,
 }
 
 func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[app.Preview], error) {
-	v, err := p.Cataloging().TryCatalog(ctx, site.Caller(ctx), in.Body.Change, in.Body.Request)
+	v, err := p.Trials.TryCatalog(ctx, site.Caller(ctx), in.Body.Change, in.Body.Request)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -108,7 +108,7 @@ func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[a
 }
 
 func (p *Service) APIExport(ctx context.Context, in *catalogExportInput) (*site.Body[catalogFileList], error) {
-	files, err := p.Cataloging().ExportCatalog(ctx, site.Caller(ctx), in.All)
+	files, err := p.Catalogs.ExportCatalog(ctx, site.Caller(ctx), in.All)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -116,7 +116,7 @@ func (p *Service) APIExport(ctx context.Context, in *catalogExportInput) (*site.
 }
 
 func (p *Service) APIFamilies(ctx context.Context, _ *struct{}) (*site.Body[catalog.Families], error) {
-	f, err := p.Cataloging().CatalogFamilies(ctx, site.Caller(ctx))
+	f, err := p.Catalogs.CatalogFamilies(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

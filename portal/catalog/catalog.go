@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/catalog"
 	"muster/portal/page"
 	"muster/portal/template"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // catalogKind reads the kind of an address; those that there are, are in the route.
@@ -37,7 +38,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 1 && n < 1e6 {
 		l.Page = n
 	}
-	items, err := p.Cataloging().CatalogItems(r.Context(), a, "", l.Query)
+	items, err := p.Catalogs.CatalogItems(r.Context(), a, "", l.Query)
 	if err != nil {
 		return err
 	}
@@ -72,10 +73,10 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	}
 	s := Show{Now: p.Now(), Edit: a.May("ApplyCatalog"), Saved: r.URL.Query().Has("saved")}
 	var err error
-	if s.Versions, err = p.Cataloging().CatalogHistory(r.Context(), a, k); err != nil && app.CodeOf(err) != app.ENotFound {
+	if s.Versions, err = p.Catalogs.CatalogHistory(r.Context(), a, k); err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
 	}
-	if s.Source, err = p.Cataloging().CatalogSource(r.Context(), a, k); err != nil {
+	if s.Source, err = p.Catalogs.CatalogSource(r.Context(), a, k); err != nil {
 		if app.CodeOf(err) != app.ENotFound || len(s.Versions) == 0 {
 			return err
 		}
@@ -104,7 +105,7 @@ func (p *Service) catalogFacts(ctx context.Context, a app.Actor, s *Show) error 
 	if err != nil {
 		return nil // it is shown as it is written
 	}
-	families, err := p.Cataloging().CatalogFamilies(ctx, a)
+	families, err := p.Catalogs.CatalogFamilies(ctx, a)
 	if err != nil {
 		return err
 	}

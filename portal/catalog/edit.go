@@ -37,10 +37,10 @@ func (p *Service) openEditor(ctx context.Context, a app.Actor, k app.CatalogKey)
 	}
 	e := &catalogEditor{p: p, a: a, status: http.StatusOK, view: Edit{Kind: k.Kind, Name: k.Name}}
 	var err error
-	if e.families, err = p.Cataloging().CatalogFamilies(ctx, a); err != nil {
+	if e.families, err = p.Catalogs.CatalogFamilies(ctx, a); err != nil {
 		return nil, err
 	}
-	if e.catalog, err = p.Muster.Catalog(ctx, a); err != nil {
+	if e.catalog, err = p.Catalogs.Catalog(ctx, a); err != nil {
 		return nil, err
 	}
 	e.schema = p.schema.of(e.families.Schema, k.Kind)
@@ -66,7 +66,7 @@ func (p *Service) Write(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		return err
 	}
 	if k.Name != "" {
-		s, err := p.Cataloging().CatalogSource(r.Context(), a, k)
+		s, err := p.Catalogs.CatalogSource(r.Context(), a, k)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 	if e.view.New() {
 		e.text = skeleton(e.view.Kind, e.names)
 		if of := q.Get("copy"); of != "" {
-			s, err := e.p.Cataloging().CatalogSource(ctx, e.a, app.CatalogKey{Kind: e.view.Kind, Name: of})
+			s, err := e.p.Catalogs.CatalogSource(ctx, e.a, app.CatalogKey{Kind: e.view.Kind, Name: of})
 			if err != nil {
 				return err
 			}
@@ -290,7 +290,7 @@ func (e *catalogEditor) file() appcatalog.CatalogFile {
 
 // check asks what is wrong with the text, and puts it beside text and fields.
 func (e *catalogEditor) check(ctx context.Context) (appcatalog.CatalogReport, error) {
-	report, err := e.p.Cataloging().CheckCatalog(ctx, e.a, e.change())
+	report, err := e.p.Catalogs.CheckCatalog(ctx, e.a, e.change())
 	if err != nil {
 		c, err := catalogRefused(err)
 		if err != nil {

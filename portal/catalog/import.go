@@ -66,7 +66,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	c := catalog.CatalogChange{Files: u.files, Prune: v.Prune, Note: v.Note}
 	if in.Get("do") == "apply" {
 		c.AsOf = in.Get("as_of")
-		v.Report, err = p.Cataloging().ApplyCatalog(r.Context(), a, c)
+		v.Report, err = p.Catalogs.ApplyCatalog(r.Context(), a, c)
 		if err == nil && v.Report.Saved {
 			v.Done = true
 			return show(nil)
@@ -83,7 +83,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		}
 		status, c.AsOf = http.StatusConflict, ""
 	}
-	if v.Report, err = p.Cataloging().CheckCatalog(r.Context(), a, c); err != nil {
+	if v.Report, err = p.Catalogs.CheckCatalog(r.Context(), a, c); err != nil {
 		return show(err)
 	}
 	v.Checked, v.AsOf = true, v.Report.Revision
@@ -120,7 +120,7 @@ func (u *unpacked) uploads(f *multipart.Form) error {
 
 // Export gives the own entries, or all, as an archive that can be imported again.
 func (p *Service) Export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	files, err := p.Cataloging().ExportCatalog(r.Context(), a, r.URL.Query().Get("all") == "true")
+	files, err := p.Catalogs.ExportCatalog(r.Context(), a, r.URL.Query().Get("all") == "true")
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/catalog"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func catalogNote(in url.Values) string {
@@ -40,7 +41,7 @@ func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	k := catalogKey(r)
 	v := Review{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: ActPath(k, "remove"), Back: Path(k), Danger: true}
 	change := catalog.CatalogChange{Remove: []app.CatalogKey{k}}
-	s, err := p.Cataloging().CatalogSource(r.Context(), a, k)
+	s, err := p.Catalogs.CatalogSource(r.Context(), a, k)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		}
 		v.Note, v.AsOf = catalogNote(r.PostForm), r.PostForm.Get("as_of")
 		change.Note, change.AsOf = v.Note, v.AsOf
-		v.Report, err = p.Cataloging().ApplyCatalog(r.Context(), a, change)
+		v.Report, err = p.Catalogs.ApplyCatalog(r.Context(), a, change)
 		if err == nil && v.Report.Saved {
 			http.Redirect(w, r, "/admin/catalog/"+k.Kind, http.StatusSeeOther)
 			return nil
@@ -65,7 +66,7 @@ func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		}
 		change.AsOf, change.Note = "", "" // what is shown next is what is now
 	}
-	if v.Report, err = p.Cataloging().CheckCatalog(r.Context(), a, change); err != nil {
+	if v.Report, err = p.Catalogs.CheckCatalog(r.Context(), a, change); err != nil {
 		return err
 	}
 	v.AsOf = v.Report.Revision
@@ -91,7 +92,7 @@ func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err != nil {
 		return site.ErrNoSuchPage
 	}
-	all, err := p.Cataloging().CatalogHistory(r.Context(), a, k)
+	all, err := p.Catalogs.CatalogHistory(r.Context(), a, k)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 			return err
 		}
 		v.Note = catalogNote(r.PostForm)
-		v.Report, err = p.Cataloging().RevertCatalog(r.Context(), a, k, number, v.Note)
+		v.Report, err = p.Catalogs.RevertCatalog(r.Context(), a, k, number, v.Note)
 		if err == nil && v.Report.Saved {
 			http.Redirect(w, r, savedPath(k), http.StatusSeeOther)
 			return nil
@@ -132,11 +133,11 @@ func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		change = catalog.CatalogChange{Remove: []app.CatalogKey{k}}
 		text, v.Danger = "", true
 	}
-	if v.Report, err = p.Cataloging().CheckCatalog(r.Context(), a, change); err != nil {
+	if v.Report, err = p.Catalogs.CheckCatalog(r.Context(), a, change); err != nil {
 		return err
 	}
 	now := ""
-	if s, err := p.Cataloging().CatalogSource(r.Context(), a, k); err == nil {
+	if s, err := p.Catalogs.CatalogSource(r.Context(), a, k); err == nil {
 		now = s.Text
 	}
 	v.Diff = p.catalogDiff(now, text)

@@ -86,11 +86,11 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 	c.Note, c.AsOf = catalogNote(in), e.view.AsOf
 	k := e.key()
 	if e.view.New() && in.Get("over") == "" {
-		if s, err := e.p.Cataloging().CatalogSource(r.Context(), e.a, k); err == nil && s.Own {
+		if s, err := e.p.Catalogs.CatalogSource(r.Context(), e.a, k); err == nil && s.Own {
 			return e.conflict(w, r, in, s, "There is a "+k.Kind+" "+k.Name+" already.")
 		}
 	}
-	report, err := e.p.Cataloging().ApplyCatalog(r.Context(), e.a, c)
+	report, err := e.p.Catalogs.ApplyCatalog(r.Context(), e.a, c)
 	switch x := app.AsError(err); {
 	case err == nil && report.Saved:
 		http.Redirect(w, r, savedPath(k), http.StatusSeeOther)
@@ -98,7 +98,7 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 	case err == nil && report.OK():
 		return e.unchanged(w, r, in)
 	case err != nil && x.Code == app.EConflict && x.Reason == "catalog_changed":
-		theirs, gone := e.p.Cataloging().CatalogSource(r.Context(), e.a, k)
+		theirs, gone := e.p.Catalogs.CatalogSource(r.Context(), e.a, k)
 		if gone != nil && app.CodeOf(gone) != app.ENotFound {
 			return gone
 		}
@@ -138,7 +138,7 @@ func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	s, err := p.Cataloging().CatalogSource(r.Context(), a, k)
+	s, err := p.Catalogs.CatalogSource(r.Context(), a, k)
 	if err != nil {
 		return err
 	}
@@ -169,12 +169,12 @@ var notInSecretNames = regexp.MustCompile(`[^A-Z0-9]+`)
 
 // secrets stores what was typed into fields for secrets, and writes references to it into the text. It gives their names.
 func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []string, err error) {
-	keep := e.p.Secreting()
+	keep := e.p.Secrets
 	f := e.formOf(e.tree)
 	var known []app.Secret
 	eachField(&f, func(_ *Section, x *Field) {
 		value := typed(in, x.Name)
-		if err != nil || !x.Secret() || value == "" || keep == nil {
+		if err != nil || !x.Secret() || value == "" {
 			return
 		}
 		if known == nil {

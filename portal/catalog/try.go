@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/catalog"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
@@ -18,12 +17,6 @@ import (
 
 // maxTrials is how many sizes are tried at once.
 const maxTrials = 6
-
-// CatalogExplaining is a power that a Muster may have: to say why a request has no layout with texts that are not saved.
-type CatalogExplaining interface {
-	// ExplainCatalog gives an empty explanation for a request that has a layout.
-	ExplainCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Explanation, error)
-}
 
 // tryForm makes the panel as it was filled in.
 func (e *catalogEditor) tryForm(in url.Values) {
@@ -154,7 +147,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 	for _, size := range sizes {
 		q := app.ClusterRequest{Name: "try", Parameters: given, LayoutRequest: app.LayoutRequest{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
 		trial := Trial{Size: size}
-		preview, err := e.p.Cataloging().TryCatalog(ctx, e.a, e.change(), q)
+		preview, err := e.p.Trials.TryCatalog(ctx, e.a, e.change(), q)
 		if err == nil {
 			trial.Preview = planpage.NewPreview(preview, e.titled)
 		} else if err := e.why(ctx, &trial, q, err); err != nil {
@@ -177,11 +170,10 @@ func (e *catalogEditor) why(ctx context.Context, trial *Trial, q app.ClusterRequ
 	if name, ok := strings.CutPrefix(x.Field, "parameters."); ok {
 		e.view.Try.Errors[templatepage.ParameterField{Parameter: app.Parameter{Name: name}, Prefix: "try-"}.Field()] = trial.Refused
 	}
-	able, ok := e.p.Muster.(CatalogExplaining)
-	if !ok || x.Code != app.ENoLayout && site.Reasons[x.Reason] == "" {
+	if x.Code != app.ENoLayout && site.Reasons[x.Reason] == "" {
 		return nil
 	}
-	why, err := able.ExplainCatalog(ctx, e.a, e.change(), q)
+	why, err := e.p.Trials.ExplainCatalog(ctx, e.a, e.change(), q)
 	if err != nil {
 		return nil // the refusal stands for itself
 	}

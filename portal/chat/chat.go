@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/chat"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // slackKind is the kind of chat that these pages are about.
@@ -31,7 +32,7 @@ func (p *Service) SlackShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form SlackForm) error {
-	house, err := p.Chatting().ChatHouse(r.Context(), a, slackKind)
+	house, err := p.Chats.ChatHouse(r.Context(), a, slackKind)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (p *Service) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor,
 
 func (p *Service) SlackEmail(on bool) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		_, err := p.Chatting().ChangeWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"), on)
+		_, err := p.Chats.ChangeWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"), on)
 		done := "Members are linked by links only."
 		if on {
 			done = "Full members are linked by their verified addresses."
@@ -68,7 +69,7 @@ func (p *Service) SlackEmail(on bool) site.MemberHandler {
 }
 
 func (p *Service) SlackRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	err := p.Chatting().RemoveWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"))
+	err := p.Chats.RemoveWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"))
 	return p.slackDone(w, r, a, SlackForm{}, "Muster has forgotten the workspace's tokens. Remove the app there, too.", err)
 }
 
@@ -77,7 +78,7 @@ func (p *Service) SlackChannel(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	in := SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
-	c, err := p.Chatting().UseChannel(r.Context(), a, chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
+	c, err := p.Chats.UseChannel(r.Context(), a, chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
 	done := "The channel " + in.Channel + " speaks for " + in.Tenant + " now."
 	if err == nil && !c.Agreed() {
 		done = "Your side has agreed. An admin of the other side has to say the same."
@@ -89,7 +90,7 @@ func (p *Service) SlackChannelReset(w http.ResponseWriter, r *http.Request, a ap
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	err := p.Chatting().ResetChannel(r.Context(), a, slackKind, r.PostForm.Get("team"), r.PostForm.Get("channel"))
+	err := p.Chats.ResetChannel(r.Context(), a, slackKind, r.PostForm.Get("team"), r.PostForm.Get("channel"))
 	return p.slackDone(w, r, a, SlackForm{}, "The channel speaks for its workspace's tenant again.", err)
 }
 
@@ -102,7 +103,7 @@ func (p *Service) SlackApprovals(w http.ResponseWriter, r *http.Request, a app.A
 	if in.Channel == "" {
 		done = "Requests are shown in no channel any more."
 	}
-	err := p.Chatting().SetApprovals(r.Context(), a, chat.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
+	err := p.Chats.SetApprovals(r.Context(), a, chat.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
 	return p.slackDone(w, r, a, in, done, err)
 }
 
@@ -111,7 +112,7 @@ func (p *Service) SlackInstall(w http.ResponseWriter, r *http.Request, a app.Act
 	if p.Chat == nil || !p.Chat.Installs() {
 		return &app.Error{Code: app.EConflict, Message: "Muster cannot be installed into workspaces here.", Hint: "That takes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET; see docs/slack.md."}
 	}
-	state, err := p.Chatting().StartChatInstall(r.Context(), a)
+	state, err := p.Chats.StartChatInstall(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (p *Service) SlackInstalled(w http.ResponseWriter, r *http.Request, a app.A
 	if q.Get("error") != "" {
 		return p.slackDone(w, r, a, SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Slack did not install Muster: whoever was asked there has said no.", Hint: "Begin again, if that was not meant."})
 	}
-	got, err := p.Chatting().InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+	got, err := p.Chats.InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
 		return p.Chat.Exchange(ctx, q.Get("code"))
 	})
 	return p.slackDone(w, r, a, SlackForm{About: "install"}, "Muster is installed in "+got.Name+".", err)

@@ -18,7 +18,7 @@ import (
 
 // Access is the page of all ways into a cluster's machines.
 func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) er
 
 // Inventory is an inventory as a file.
 func (p *Service) Inventory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func InventoryForm(o *huma.Operation) {
 }
 
 func (p *Service) APIInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
-	v, err := p.Muster.Cluster(ctx, site.Caller(ctx), in.ID)
+	v, err := p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

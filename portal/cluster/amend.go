@@ -10,10 +10,10 @@ import (
 
 // changePanel gives what can be asked of a cluster; nil for nothing.
 func (p *Service) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*ChangePanel, error) {
-	if p.Amending() == nil || v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
+	if v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil
 	}
-	c, err := p.Muster.Catalog(ctx, a)
+	c, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (p *Service) changePanel(ctx context.Context, a app.Actor, v app.ClusterVie
 	// Suggestions are worth a moment, and no error.
 	ctx, cancel := context.WithTimeout(ctx, site.SuggestTime)
 	defer cancel()
-	if u, err := p.Amending().PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
+	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
 		panel.Newer = page.Count(len(u.Changes), "change") + ", " + page.Count(u.Plan.Acts(), "step") + "."
 	}
-	if u, err := p.Amending().PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationRepair}); err == nil && !u.Nothing {
+	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationRepair}); err == nil && !u.Nothing {
 		for _, n := range u.Nodes {
 			if n.Change == app.NodeReplaced {
 				panel.Sick = append(panel.Sick, n.Name)

@@ -29,7 +29,7 @@ type ClusterKey struct {
 }
 
 func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*site.Body[app.Preview], error) {
-	v, err := p.Muster.Preview(ctx, site.Caller(ctx), in.Body)
+	v, err := p.Creates.Preview(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -37,7 +37,7 @@ func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*sit
 }
 
 func (p *Service) APIExplain(ctx context.Context, in *policy.RequestInput) (*site.Body[app.Explanation], error) {
-	x, err := p.Muster.(site.Explainer).Explain(ctx, site.Caller(ctx), in.Body)
+	x, err := p.Creates.Explain(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -50,7 +50,7 @@ func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body
 	if f.Owner == "me" {
 		f.Owner = site.Caller(ctx).Name()
 	}
-	cs, err := p.Muster.ClusterPage(ctx, site.Caller(ctx), f)
+	cs, err := p.Clusters.ClusterPage(ctx, site.Caller(ctx), f)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -59,19 +59,19 @@ func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body
 }
 
 func (p *Service) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
-	return p.View(ctx)(p.Muster.Cluster(ctx, site.Caller(ctx), in.ID))
+	return p.View(ctx)(p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
-	return p.View(ctx)(p.Muster.DeleteCluster(ctx, site.Caller(ctx), in.ID))
+	return p.View(ctx)(p.Clusters.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
-	return p.View(ctx)(p.Muster.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
+	return p.View(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
 }
 
 func (p *Service) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
-	user, pem, err := p.Muster.ClusterKey(ctx, site.Caller(ctx), in.ID)
+	user, pem, err := p.Clusters.ClusterKey(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

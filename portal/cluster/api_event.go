@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
 const eventBatch = 1000
@@ -46,7 +47,7 @@ func (p *Service) APIEventList(ctx context.Context, in *eventListInput) (*huma.S
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
-		woken, stop := p.Muster.Watch(a, app.ClusterTopic(in.ID))
+		woken, stop := p.Feed.Watch(a, app.ClusterTopic(in.ID))
 		end, changed = func() { stop(); free() }, woken
 	}
 
@@ -79,7 +80,7 @@ func (p *Service) events(ctx context.Context, a app.Actor, id string, after int6
 	if err := site.Still(ctx); err != nil {
 		return nil, err
 	}
-	return p.Muster.Events(ctx, a, id, after, eventBatch)
+	return p.Feed.Events(ctx, a, id, after, eventBatch)
 }
 
 // awaitEvents waits until there are events, the time is over, or the portal closes; the latter two give none.

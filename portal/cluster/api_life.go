@@ -26,11 +26,11 @@ type transferInput struct {
 }
 
 func (p *Service) APIRename(ctx context.Context, in *renameInput) (*site.Body[app.ClusterView], error) {
-	return p.View(ctx)(p.Life().RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
+	return p.View(ctx)(p.Clusters.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
 }
 
 func (p *Service) APITransfer(ctx context.Context, in *transferInput) (*site.Body[app.ClusterView], error) {
-	return p.View(ctx)(p.Life().TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
+	return p.View(ctx)(p.Clusters.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
 }
 
 type powerInput struct {
@@ -68,11 +68,11 @@ type diffInput struct {
 }
 
 func (p *Service) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[app.AmendPreview], error) {
-	return p.powerPreview(ctx)(p.Life().PreviewSleep(ctx, site.Caller(ctx), in.ID))
+	return p.powerPreview(ctx)(p.Amendments.PreviewSleep(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[app.AmendPreview], error) {
-	return p.powerPreview(ctx)(p.Life().PreviewWake(ctx, site.Caller(ctx), in.ID))
+	return p.powerPreview(ctx)(p.Amendments.PreviewWake(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) powerPreview(ctx context.Context) func(app.AmendPreview, error) (*site.Body[app.AmendPreview], error) {
@@ -89,17 +89,17 @@ func (p *Service) powerPreview(ctx context.Context) func(app.AmendPreview, error
 }
 
 func (p *Service) APISleep(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Life().SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+	answer, err := p.Amendments.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *Service) APIWake(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Life().WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+	answer, err := p.Amendments.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterSchedule], error) {
-	s, err := p.Life().Schedule(ctx, site.Caller(ctx), in.ID)
+	s, err := p.Amendments.Schedule(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -107,7 +107,7 @@ func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.
 }
 
 func (p *Service) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[app.ClusterSchedule], error) {
-	s, err := p.Life().SetSchedule(ctx, site.Caller(ctx), in.ID, app.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
+	s, err := p.Amendments.SetSchedule(ctx, site.Caller(ctx), in.ID, app.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -115,7 +115,7 @@ func (p *Service) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.
 }
 
 func (p *Service) APISpec(ctx context.Context, in *site.IDInput) (*site.Body[cluster.SpecExport], error) {
-	e, err := p.Life().ExportCluster(ctx, site.Caller(ctx), in.ID)
+	e, err := p.Specs.ExportCluster(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -124,7 +124,7 @@ func (p *Service) APISpec(ctx context.Context, in *site.IDInput) (*site.Body[clu
 }
 
 func (p *Service) APIClonePreview(ctx context.Context, in *cloneQuery) (*site.Body[app.Preview], error) {
-	v, err := p.Life().PreviewClone(ctx, site.Caller(ctx), in.ID, in.Name)
+	v, err := p.Creates.PreviewClone(ctx, site.Caller(ctx), in.ID, in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -132,12 +132,12 @@ func (p *Service) APIClonePreview(ctx context.Context, in *cloneQuery) (*site.Bo
 }
 
 func (p *Service) APIClone(ctx context.Context, in *cloneInput) (*policy.Asked, error) {
-	answer, err := p.Life().CloneCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name, in.Body.PlanHash)
+	answer, err := p.Creates.CloneCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name, in.Body.PlanHash)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	if id := answer.Request.Cluster; id != "" {
-		v, err := p.Muster.Cluster(ctx, site.Caller(ctx), id)
+		v, err := p.Clusters.Cluster(ctx, site.Caller(ctx), id)
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
@@ -148,7 +148,7 @@ func (p *Service) APIClone(ctx context.Context, in *cloneInput) (*policy.Asked, 
 }
 
 func (p *Service) APIDiff(ctx context.Context, in *diffInput) (*site.Body[cluster.ClusterDiff], error) {
-	d, err := p.Life().DiffClusters(ctx, site.Caller(ctx), in.A, in.B)
+	d, err := p.Specs.DiffClusters(ctx, site.Caller(ctx), in.A, in.B)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

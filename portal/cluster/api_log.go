@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/portal/site"
 )
 
@@ -18,7 +17,7 @@ type StepList struct {
 }
 
 func (p *Service) APIStepList(ctx context.Context, in *stepListInput) (*site.Body[StepList], error) {
-	steps, err := p.Muster.Steps(ctx, site.Caller(ctx), in.ID, in.Operation)
+	steps, err := p.Feed.Steps(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -48,13 +47,7 @@ func (p *Service) APILogList(ctx context.Context, in *logListInput) (*site.Body[
 		Operation: in.Operation, Node: in.Node, Step: in.Step, Stream: app.Stream(in.Stream), Text: in.Q,
 		After: in.After, Before: in.Before, Tail: in.Tail, Limit: in.Limit,
 	}
-	var found cluster.LogPage
-	var err error
-	if p.Searching() != nil {
-		found, err = p.Searching().SearchLogs(ctx, site.Caller(ctx), in.ID, f)
-	} else if found.Lines, err = p.Muster.Logs(ctx, site.Caller(ctx), in.ID, f); f.Text != "" && err == nil {
-		err = app.Errorf(app.EInvalid, "This server cannot look for a text in logs.")
-	}
+	found, err := p.Feed.SearchLogs(ctx, site.Caller(ctx), in.ID, f)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

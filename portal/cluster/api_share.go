@@ -18,11 +18,11 @@ type clusterDefaults struct {
 }
 
 func (p *Service) APISharingShow(ctx context.Context, in *site.IDInput) (*site.Body[appcluster.ClusterSharing], error) {
-	return p.shared(ctx)(p.Sharing().ClusterSharing(ctx, site.Caller(ctx), in.ID))
+	return p.shared(ctx)(p.Sharing.ClusterSharing(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APISharingChange(ctx context.Context, in *sharingInput) (*site.Body[appcluster.ClusterSharing], error) {
-	return p.shared(ctx)(p.Sharing().ShareCluster(ctx, site.Caller(ctx), in.ID, in.Body))
+	return p.shared(ctx)(p.Sharing.ShareCluster(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
 func (p *Service) shared(ctx context.Context) func(appcluster.ClusterSharing, error) (*site.Body[appcluster.ClusterSharing], error) {
@@ -36,7 +36,7 @@ func (p *Service) shared(ctx context.Context) func(appcluster.ClusterSharing, er
 }
 
 func (p *Service) APIDefaults(ctx context.Context, _ *struct{}) (*site.Body[clusterDefaults], error) {
-	v, err := p.Sharing().DefaultVisibility(ctx, site.Caller(ctx))
+	v, err := p.Sharing.DefaultVisibility(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -44,7 +44,7 @@ func (p *Service) APIDefaults(ctx context.Context, _ *struct{}) (*site.Body[clus
 }
 
 func (p *Service) APIDefaultsSet(ctx context.Context, in *struct{ Body clusterDefaults }) (*site.Body[clusterDefaults], error) {
-	if err := p.Sharing().SetDefaultVisibility(ctx, site.Caller(ctx), in.Body.Visibility); err != nil {
+	if err := p.Sharing.SetDefaultVisibility(ctx, site.Caller(ctx), in.Body.Visibility); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[clusterDefaults]{Body: in.Body}, nil

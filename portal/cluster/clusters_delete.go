@@ -36,7 +36,7 @@ func (p *Service) ClustersDelete(w http.ResponseWriter, r *http.Request, a app.A
 	all := d.Clusters
 	d.Clusters = nil
 	for _, c := range all {
-		if _, err := p.Muster.DeleteCluster(r.Context(), a, c.ID); err != nil {
+		if _, err := p.Clusters.DeleteCluster(r.Context(), a, c.ID); err != nil {
 			e, _ := site.Known(err)
 			if e.Code == app.EInternal {
 				p.LogError(r, err, http.StatusInternalServerError)
@@ -55,7 +55,7 @@ func (p *Service) chosen(ctx context.Context, a app.Actor, ids []string) (Delete
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	d := DeleteMany{Now: p.Now()}
-	found, err := p.Muster.ClusterPage(ctx, a, app.ClusterFilter{IDs: ids, Deleted: true})
+	found, err := p.Clusters.ClusterPage(ctx, a, app.ClusterFilter{IDs: ids, Deleted: true})
 	if err != nil {
 		return d, err
 	}

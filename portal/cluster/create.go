@@ -14,7 +14,7 @@ func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		return err
 	}
 	held := catalog.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
-	c, err := p.Muster.Catalog(held, a)
+	c, err := p.Catalogs.Catalog(held, a)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	again := func(status int, notice string) error {
 		n.View.Notice = notice
 		if n.View.Preview == nil {
-			if err := n.Preview(r.Context(), p.Muster, a); err != nil {
+			if err := n.Preview(r.Context(), p.Creates, a); err != nil {
 				return err
 			}
 		}
@@ -46,7 +46,7 @@ func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		return nil
 	}
 	if app.AsError(err).Reason == "plan_changed" {
-		if err := n.Preview(r.Context(), p.Muster, a); err != nil {
+		if err := n.Preview(r.Context(), p.Creates, a); err != nil {
 			return err
 		}
 		// The reason is also that of a catalog that changed in between, which may leave the plan as it was.
@@ -55,7 +55,7 @@ func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		}
 	}
 	status := site.StatusOf(err)
-	if err := n.refused(r.Context(), p.Muster, a, err); err != nil {
+	if err := n.refused(r.Context(), p.Creates, a, err); err != nil {
 		return err
 	}
 	return again(status, "")

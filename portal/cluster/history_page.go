@@ -10,13 +10,10 @@ import (
 
 // History is the page of all that was asked of a cluster.
 type History struct {
-	Now      time.Time
-	View     app.ClusterView
-	Tabs     page.ClusterTabs
-	From     int
-	Receipts bool // there is a page that accounts for its machines
-	Checks   bool // there is a page that tells what its nodes were found to be
-	Compare  bool // it can be compared with other moments
+	Now  time.Time
+	View app.ClusterView
+	Tabs page.ClusterTabs
+	From int
 }
 
 // historyShown is how many operations a page lists.

@@ -4,14 +4,15 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/identity"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) Key(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
-	_, pem, err := p.Muster.ClusterKey(r.Context(), a, id)
+	_, pem, err := p.Clusters.ClusterKey(r.Context(), a, id)
 	if err != nil && app.AsError(err).Reason == app.StepUpReason && a.Session != "" {
 		return identity.StepUpFor(w, r, "/clusters/"+url.PathEscape(id)+"/access") // a file has no page to come back to
 	}

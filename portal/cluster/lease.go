@@ -3,9 +3,10 @@ package cluster
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // LeaseExtend moves the end of a lease as the form says.
@@ -17,7 +18,7 @@ func (p *Service) LeaseExtend(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	o, err := p.Money().ExtendLease(r.Context(), a, chi.URLParam(r, "id"), ask)
+	o, err := p.Leases.ExtendLease(r.Context(), a, chi.URLParam(r, "id"), ask)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func leaseRequest(r *http.Request) (ask app.LeaseRequest, err error) {
 // LeaseExtendAsk is where the link of a warning leads: one sentence and one button. Looking at it changes nothing.
 func (p *Service) LeaseExtendAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
-	o, moved, err := p.Money().LeaseLink(r.Context(), a, chi.URLParam(r, "id"), q.Get("end"), q.Get("sig"))
+	o, moved, err := p.Leases.LeaseLink(r.Context(), a, chi.URLParam(r, "id"), q.Get("end"), q.Get("sig"))
 	if err != nil {
 		return err
 	}

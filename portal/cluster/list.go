@@ -45,7 +45,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	f := p.Frame(r, "Clusters")
 	f.At, f.Live = "clusters", true
 	l.New, l.Month = f.May("CreateCluster"), p.quota.MonthCost(r, a)
-	if c, err := p.Muster.Catalog(r.Context(), a); err == nil {
+	if c, err := p.Catalogs.Catalog(r.Context(), a); err == nil {
 		l.Offer(c)
 	}
 	if l.Moving() {
@@ -60,10 +60,10 @@ func (p *Service) clusters(ctx context.Context, a app.Actor, at *url.URL) (List,
 	q := at.Query()
 	l := List{Now: p.Now(), Actor: a, Query: q, Filter: clusterFilter(q, a)}
 	var err error
-	if l.Page, err = p.Muster.ClusterPage(ctx, a, l.Filter); err != nil {
+	if l.Page, err = p.Clusters.ClusterPage(ctx, a, l.Filter); err != nil {
 		return l, err
 	}
-	l.Counts, err = p.Muster.ClusterCounts(ctx, a, l.Filter)
+	l.Counts, err = p.Clusters.ClusterCounts(ctx, a, l.Filter)
 	return l, err
 }
 
@@ -86,7 +86,7 @@ func (p *Service) clusterExport(w http.ResponseWriter, r *http.Request, a app.Ac
 	f := clusterFilter(r.URL.Query(), a)
 	f.Limit, f.After = exportBatch, ""
 	for n := 0; n < mostExported; n += exportBatch {
-		part, err := p.Muster.ClusterPage(r.Context(), a, f)
+		part, err := p.Clusters.ClusterPage(r.Context(), a, f)
 		if err != nil && n == 0 {
 			return err
 		}

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Live is the event stream of a cluster's page. It begins with how things are, as far as the page does not show that
@@ -27,7 +28,7 @@ func (p *Service) Live(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	}
 	defer free()
 	// Watching begins before the first look, so that nothing falls between the two.
-	changed, stop := p.Rooms.Enter(l.id, func() (<-chan struct{}, func()) { return p.Muster.Watch(a, app.ClusterTopic(l.id)) })
+	changed, stop := p.Rooms.Enter(l.id, func() (<-chan struct{}, func()) { return p.Feed.Watch(a, app.ClusterTopic(l.id)) })
 	defer stop()
 	c, err := l.read(r.Context())
 	if err != nil {
@@ -159,7 +160,7 @@ func (l *live) read(ctx context.Context) (c Show, err error) {
 		return l.p.ReadOperation(ctx, l.a, l.id, l.operation, l.drawn)
 	case "logs":
 		c = Show{Now: l.p.Now(), Actor: l.a}
-		c.View, err = l.p.Muster.Cluster(ctx, l.a, l.id)
+		c.View, err = l.p.Clusters.Cluster(ctx, l.a, l.id)
 		return c, err
 	}
 	k, mine, err := l.shareLook(ctx)

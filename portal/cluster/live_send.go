@@ -10,10 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
 	"muster/app"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
+
+	"github.com/a-h/templ"
 )
 
 // live is one open page. Of what the page shows only hashes are kept.
@@ -294,9 +295,9 @@ func (l *live) log(ctx context.Context, out *site.Stream) error {
 
 // lines reads what comes next of the log.
 func (l *live) lines(ctx context.Context) (lines []app.LogLine, next int64, err error) {
-	if l.view != "logs" || l.p.Searching() == nil {
+	if l.view != "logs" {
 		read := func(ctx context.Context) ([]app.LogLine, error) {
-			return l.p.Muster.Logs(ctx, l.a, l.id, app.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
+			return l.p.Feed.Logs(ctx, l.a, l.id, app.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
 		}
 		if l.shared != nil {
 			lines, _, err = l.p.logs.Get(ctx, l.logKey(), l.p.Rooms.Now(l.id), read)
@@ -307,7 +308,7 @@ func (l *live) lines(ctx context.Context) (lines []app.LogLine, next int64, err 
 	}
 	f := l.filter
 	f.After, f.Limit = l.after, logBatch
-	found, err := l.p.Searching().SearchLogs(ctx, l.a, l.id, f)
+	found, err := l.p.Feed.SearchLogs(ctx, l.a, l.id, f)
 	return found.Lines, found.Next, err
 }
 

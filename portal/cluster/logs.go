@@ -10,24 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
-
-// LogSearching is a power that a Muster may have: to look through logs. A portal without it has no page of logs.
-type LogSearching interface {
-	// SearchLogs gives lines that have a text, whatever its case, and says where to go on.
-	SearchLogs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) (appcluster.LogPage, error)
-}
-
-// Searching gives the power; nil where there is none.
-func (p *Service) Searching() LogSearching {
-	s, _ := p.Muster.(LogSearching)
-	return s
-}
 
 // How many lines the page of logs shows, and how many stand before and after the one that a link is to.
 const (
@@ -69,7 +58,7 @@ func lineNumber(q url.Values, name string) (int64, error) {
 
 // Logs is the page of a cluster's log: its end, a page before or after a line, or what stands around one.
 func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -99,7 +88,7 @@ func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f app.LogF
 		}
 	}
 	search := func(f app.LogFilter) (appcluster.LogPage, error) {
-		return p.Searching().SearchLogs(ctx, a, c.View.ID, f)
+		return p.Feed.SearchLogs(ctx, a, c.View.ID, f)
 	}
 	switch {
 	case c.Line > 0: // what stands around it, whatever it says
@@ -138,7 +127,7 @@ func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f app.LogF
 
 // LogDownload sends a log as text, as it is read.
 func (p *Service) LogDownload(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -147,7 +136,7 @@ func (p *Service) LogDownload(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	f.Limit = 5000
-	first, err := p.Searching().SearchLogs(r.Context(), a, v.ID, f)
+	first, err := p.Feed.SearchLogs(r.Context(), a, v.ID, f)
 	if err != nil {
 		return err
 	}
@@ -167,7 +156,7 @@ func (p *Service) LogDownload(w http.ResponseWriter, r *http.Request, a app.Acto
 			return nil // the reader is gone, or has all
 		}
 		f.After = found.Next
-		if found, err = p.Searching().SearchLogs(r.Context(), a, v.ID, f); err != nil {
+		if found, err = p.Feed.SearchLogs(r.Context(), a, v.ID, f); err != nil {
 			p.Log.WarnContext(r.Context(), "log download", "error", err, "cluster", v.ID)
 			fmt.Fprintln(out, "The log could not be read to its end. Please try again.")
 			_ = out.Flush()

@@ -3,14 +3,15 @@ package cluster
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Manage is the page of all that can be done with a cluster besides its plans.
 func (p *Service) Manage(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -31,14 +32,14 @@ func (p *Service) Rename(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	return p.ToCluster(w, r)(p.Life().RenameCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("name")))
+	return p.ToCluster(w, r)(p.Clusters.RenameCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("name")))
 }
 
 func (p *Service) Transfer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	v, err := p.Life().TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
+	v, err := p.Clusters.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
 	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and another person's now
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil

@@ -19,13 +19,13 @@ import (
 
 func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	ctx := appcatalog.HoldCatalog(r.Context())
-	c, err := p.Muster.Catalog(ctx, a)
+	c, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
 		return err
 	}
 	n := NewClusterForm(c, r.URL.Query(), a.Groups)
 	// The form begins with the smallest size of a template, or what a link carries, so there is something to show.
-	if err := n.Preview(ctx, p.Muster, a); err != nil {
+	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
 	}
 	p.showClusterNew(w, r, http.StatusOK, n)
@@ -37,12 +37,12 @@ func (p *Service) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		return err
 	}
 	ctx := appcatalog.HoldCatalog(r.Context())
-	c, err := p.Muster.Catalog(ctx, a)
+	c, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
 		return err
 	}
 	n := NewClusterForm(c, r.PostForm, a.Groups)
-	if err := n.Preview(ctx, p.Muster, a); err != nil {
+	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
 	}
 	if r.Header.Get("HX-Request") != "" {
@@ -327,7 +327,7 @@ func (n *ClusterForm) complain(field string, c page.Complaint) {
 }
 
 // Preview asks what a create would do. Refusals become complaints beside the fields; any other error is given back.
-func (n *ClusterForm) Preview(ctx context.Context, m site.Clusters, a app.Actor) error {
+func (n *ClusterForm) Preview(ctx context.Context, m site.Creates, a app.Actor) error {
 	if n.View.Template == nil {
 		return nil
 	}
@@ -352,7 +352,7 @@ func (n *ClusterForm) Preview(ctx context.Context, m site.Clusters, a app.Actor)
 }
 
 // refused turns an answer about the request into a complaint beside the field that it is about.
-func (n *ClusterForm) refused(ctx context.Context, m site.Clusters, a app.Actor, err error) error {
+func (n *ClusterForm) refused(ctx context.Context, m site.Creates, a app.Actor, err error) error {
 	e := app.AsError(err)
 	switch e.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
@@ -367,12 +367,8 @@ func (n *ClusterForm) refused(ctx context.Context, m site.Clusters, a app.Actor,
 
 // explain adds why there is no layout, with links to what would work. Where that cannot be said, the complaint stands
 // for itself.
-func (n *ClusterForm) explain(ctx context.Context, m site.Clusters, a app.Actor) {
-	x, ok := m.(site.Explainer)
-	if !ok {
-		return
-	}
-	why, err := x.Explain(ctx, a, n.request)
+func (n *ClusterForm) explain(ctx context.Context, m site.Creates, a app.Actor) {
+	why, err := m.Explain(ctx, a, n.request)
 	if err != nil {
 		return
 	}

@@ -36,7 +36,7 @@ func (p *Service) tries(ctx context.Context, a app.Actor, c *Show, from int) (pl
 		if s.Attempt < 2 || s.Join || !shown[s.Node] || len(out) == site.TriedShown {
 			continue
 		}
-		lines, err := p.Muster.Logs(ctx, a, c.View.ID, app.LogFilter{Operation: s.Operation, Step: s.ID, Limit: site.TriedLines})
+		lines, err := p.Feed.Logs(ctx, a, c.View.ID, app.LogFilter{Operation: s.Operation, Step: s.ID, Limit: site.TriedLines})
 		if err != nil {
 			return nil, err
 		}
@@ -49,10 +49,10 @@ func (p *Service) tries(ctx context.Context, a app.Actor, c *Show, from int) (pl
 func (p *Service) ReadOperation(ctx context.Context, a app.Actor, id string, operation int64, d site.Drawn) (Show, error) {
 	c := Show{Now: p.Now(), Actor: a}
 	var err error
-	if c.View, err = p.Muster.Cluster(ctx, a, id); err != nil {
+	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
 		return c, err
 	}
-	c.Tabs, c.Compare = p.ClusterTabs(a, c.View, "plan"), p.Life() != nil
+	c.Tabs = p.ClusterTabs(a, c.View, "plan")
 	for i, o := range c.View.Operations {
 		if operation == 0 || o.ID == operation {
 			c.Pinned = &c.View.Operations[i]

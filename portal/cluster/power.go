@@ -7,9 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // PowerAsk shows what a sleep or a wake would do; what is shown is what runs.
@@ -18,13 +19,13 @@ func (p *Service) PowerAsk(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 func (p *Service) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	preview := p.Life().PreviewSleep
+	preview := p.Amendments.PreviewSleep
 	if chi.URLParam(r, "power") == "wake" {
-		preview = p.Life().PreviewWake
+		preview = p.Amendments.PreviewWake
 	}
 	found, err := preview(r.Context(), a, v.ID)
 	if err != nil {
@@ -40,9 +41,9 @@ func (p *Service) Power(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	do := p.Life().SleepCluster
+	do := p.Amendments.SleepCluster
 	if chi.URLParam(r, "power") == "wake" {
-		do = p.Life().WakeCluster
+		do = p.Amendments.WakeCluster
 	}
 	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
@@ -68,7 +69,7 @@ func (p *Service) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if r.PostForm.Get("clear") != "" {
 		s = app.Schedule{}
 	}
-	set, err := p.Life().SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
+	set, err := p.Amendments.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
 	if err != nil {
 		return err
 	}
@@ -82,11 +83,11 @@ func (p *Service) CloneAsk(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 func (p *Service) askClone(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name, notice string) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	found, err := p.Life().PreviewClone(r.Context(), a, v.ID, name)
+	found, err := p.Creates.PreviewClone(r.Context(), a, v.ID, name)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (p *Service) Clone(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		return err
 	}
 	name := r.PostForm.Get("name")
-	answer, err := p.Life().CloneCluster(r.Context(), a, chi.URLParam(r, "id"), name, r.PostForm.Get("plan_hash"))
+	answer, err := p.Creates.CloneCluster(r.Context(), a, chi.URLParam(r, "id"), name, r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
 		return p.askClone(w, r, a, http.StatusConflict, name, "The catalog has changed since you looked. This is what would be made now.")
 	}
@@ -118,12 +119,12 @@ func (p *Service) Clone(w http.ResponseWriter, r *http.Request, a app.Actor) err
 
 // Diff compares a cluster with another one, or with how an operation left it.
 func (p *Service) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
 	with := r.URL.Query().Get("with")
-	d, err := p.Life().DiffClusters(r.Context(), a, with, v.ID)
+	d, err := p.Specs.DiffClusters(r.Context(), a, with, v.ID)
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (p *Service) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 
 // Spec is the spec as a file, which a create on the command line reads.
 func (p *Service) Spec(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	e, err := p.Life().ExportCluster(r.Context(), a, chi.URLParam(r, "id"))
+	e, err := p.Specs.ExportCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -156,11 +157,11 @@ func (p *Service) manage(ctx context.Context, a app.Actor, m *Manage) error {
 		return nil
 	}
 	var err error
-	if m.Schedule, err = p.Life().Schedule(ctx, a, m.View.ID); err != nil {
+	if m.Schedule, err = p.Amendments.Schedule(ctx, a, m.View.ID); err != nil {
 		return err
 	}
-	if p.Sharing() != nil && a.MayIn("ShareCluster", m.View.Cluster) {
-		s, err := p.Sharing().ClusterSharing(ctx, a, m.View.ID)
+	if a.MayIn("ShareCluster", m.View.Cluster) {
+		s, err := p.Sharing.ClusterSharing(ctx, a, m.View.ID)
 		if err != nil {
 			return err
 		}

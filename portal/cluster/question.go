@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/execution"
 	executionpage "muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) QuestionList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -36,7 +37,7 @@ func (p *Service) questionPage(w http.ResponseWriter, r *http.Request, a app.Act
 
 func (p *Service) questions(ctx context.Context, a app.Actor, typed *executionpage.QuestionForm) (executionpage.QuestionList, error) {
 	l := executionpage.QuestionList{Now: p.Now()}
-	list, err := p.Questioning().Questions(ctx, a, execution.QuestionQuery{})
+	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{})
 	for _, q := range list {
 		f := executionpage.NewQuestionForm(q)
 		if typed != nil && typed.ID() == f.ID() {
@@ -62,11 +63,7 @@ func (p *Service) QuestionsLive(ctx context.Context, a app.Actor, _ *url.URL) ([
 
 // questionsOf gives the forms of a cluster's page.
 func (p *Service) questionsOf(ctx context.Context, a app.Actor, cluster string) (forms []executionpage.QuestionForm, err error) {
-	m := p.Questioning()
-	if m == nil {
-		return nil, nil
-	}
-	list, err := m.Questions(ctx, a, execution.QuestionQuery{Cluster: cluster})
+	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{Cluster: cluster})
 	for _, q := range list {
 		forms = append(forms, executionpage.NewQuestionForm(q))
 	}
@@ -94,7 +91,7 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 		s.Refuse = strings.TrimSpace(in.Get("refuse"))
 	}
 	f := executionpage.QuestionForm{Question: app.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
-	list, err := p.Questioning().Questions(r.Context(), a, execution.QuestionQuery{Cluster: cluster})
+	list, err := p.Questions.Questions(r.Context(), a, execution.QuestionQuery{Cluster: cluster})
 	if err != nil {
 		return err
 	}
@@ -123,7 +120,7 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 			return p.questionAgain(w, r, a, cluster, f)
 		}
 	}
-	if _, err := p.Questioning().AnswerStep(r.Context(), a, cluster, s); err != nil {
+	if _, err := p.Questions.AnswerStep(r.Context(), a, cluster, s); err != nil {
 		e := app.AsError(err)
 		if e.Code != app.EInvalid {
 			return err
@@ -149,7 +146,7 @@ func (p *Service) questionAgain(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	if c.Log, err = p.Muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Tail: true, Limit: logTail}); err != nil {
+	if c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, app.LogFilter{Tail: true, Limit: logTail}); err != nil {
 		return err
 	}
 	if err := p.draw(r.Context(), a, &c, site.Drawn{}); err != nil {

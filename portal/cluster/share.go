@@ -4,11 +4,12 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Share adds or removes a share, or sets who may see a cluster.
@@ -30,11 +31,11 @@ func (p *Service) Share(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		change.Remove = []appcluster.ClusterShare{appcluster.ShareWith(who)}
 	}
 	id := chi.URLParam(r, "id")
-	_, err := p.Sharing().ShareCluster(r.Context(), a, id, change)
+	_, err := p.Sharing.ShareCluster(r.Context(), a, id, change)
 	if app.CodeOf(err) == app.EInvalid {
 		e := app.AsError(err)
 		m.Wrong = page.Complaint{Message: e.Message, Hint: e.Hint}
-		if m.View, err = p.Muster.Cluster(r.Context(), a, id); err != nil {
+		if m.View, err = p.Clusters.Cluster(r.Context(), a, id); err != nil {
 			return err
 		}
 		return p.showManage(w, r, a, http.StatusUnprocessableEntity, m)
@@ -49,7 +50,7 @@ func (p *Service) Share(w http.ResponseWriter, r *http.Request, a app.Actor) err
 
 // ifSeen is where to go after an act that may have ended the access to a cluster.
 func (p *Service) ifSeen(r *http.Request, a app.Actor, cluster, to, otherwise string) string {
-	if _, err := p.Muster.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
+	if _, err := p.Clusters.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
 		return otherwise
 	}
 	return to
@@ -57,9 +58,9 @@ func (p *Service) ifSeen(r *http.Request, a app.Actor, cluster, to, otherwise st
 
 func (p *Service) SharingDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("SetDefaultVisibility") {
-		return p.Sharing().SetDefaultVisibility(r.Context(), a, "") // which says who may
+		return p.Sharing.SetDefaultVisibility(r.Context(), a, "") // which says who may
 	}
-	v, err := p.Sharing().DefaultVisibility(r.Context(), a)
+	v, err := p.Sharing.DefaultVisibility(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (p *Service) SharingDefaultSet(w http.ResponseWriter, r *http.Request, a ap
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	if err := p.Sharing().SetDefaultVisibility(r.Context(), a, app.Visibility(r.PostForm.Get("visibility"))); err != nil {
+	if err := p.Sharing.SetDefaultVisibility(r.Context(), a, app.Visibility(r.PostForm.Get("visibility"))); err != nil {
 		return err
 	}
 	return p.PeopleDone(w, r, "Saved.", "/admin/sharing")

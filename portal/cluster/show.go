@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // How much of a log a page begins with, and how much of a failure it shows on top.
@@ -29,7 +30,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	q := r.URL.Query()
 	c.Node, c.Step = q.Get("node"), q.Get("step")
 	c.NodesFrom, _ = strconv.Atoi(q.Get("from"))
-	c.Log, err = p.Muster.Logs(r.Context(), a, c.View.ID, app.LogFilter{Node: c.Node, Step: c.Step, Tail: true, Limit: logTail})
+	c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, app.LogFilter{Node: c.Node, Step: c.Step, Tail: true, Limit: logTail})
 	if err != nil {
 		return err
 	}
@@ -58,12 +59,12 @@ func (p *Service) ReadCluster(ctx context.Context, a app.Actor, id string) (Show
 func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (Show, error) {
 	c := Show{Now: p.Now(), Actor: a}
 	var err error
-	if c.View, err = p.Muster.Cluster(ctx, a, id); err != nil {
+	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
 		return c, err
 	}
 	c.Tabs = p.ClusterTabs(a, c.View, "overview")
-	if p.Money() != nil && c.View.Status != app.ClusterDeleted {
-		o, err := p.Money().LeaseOutlook(ctx, a, c.View.ID)
+	if c.View.Status != app.ClusterDeleted {
+		o, err := p.Leases.LeaseOutlook(ctx, a, c.View.ID)
 		if err != nil {
 			return c, err
 		}
@@ -72,7 +73,7 @@ func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, 
 	if c.Change, err = p.changePanel(ctx, a, c.View); err != nil {
 		return c, err
 	}
-	catalog, err := p.Muster.Catalog(ctx, a)
+	catalog, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
 		return c, err
 	}
@@ -99,7 +100,7 @@ func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, 
 		if s.State != app.StepFailed || len(c.Failures) == failureShown {
 			continue
 		}
-		lines, err := p.Muster.Logs(ctx, a, id, app.LogFilter{Operation: op.ID, Step: s.ID, Tail: true, Limit: failureTail})
+		lines, err := p.Feed.Logs(ctx, a, id, app.LogFilter{Operation: op.ID, Step: s.ID, Tail: true, Limit: failureTail})
 		if err != nil {
 			return c, err
 		}
@@ -117,7 +118,7 @@ func (p *Service) clusterFacts(ctx context.Context, a app.Actor, id string, op a
 		}
 		if !op.Status.Ended() && op.Status != app.OperationCancelling {
 			// Of a cluster that is as big as they come only the counts are read.
-			f.Waiting, err = p.Muster.Waiting(ctx, a, id, execution.WaitingFilter{Limit: 1})
+			f.Waiting, err = p.Queues.Waiting(ctx, a, id, execution.WaitingFilter{Limit: 1})
 		}
 		return f, err
 	}

@@ -44,7 +44,6 @@ type Show struct {
 	GanttSpan time.Duration // at least so long
 	Tries     plan.Tries
 	Pinned    *app.Operation       // the page is about this one; nil: about the cluster
-	Compare   bool                 // it can be compared with other moments
 	Waiting   appexecution.Waiting // the groups only; empty where nothing waits
 	Lease     *LeaseBox            // nil where it is not known
 	// Questions are what people are asked at the moment.
@@ -465,7 +464,7 @@ func StreamClass(s app.Stream) string {
 
 // canWake tells whether the button to wake a cluster that is asleep is shown.
 func (c Show) canWake() bool {
-	return c.Tabs.Manage && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
+	return !c.Tabs.Gone && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
 }
 
 // healthOf is the health of a node; the zero value where nobody looks.

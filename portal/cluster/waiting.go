@@ -6,16 +6,17 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/execution"
 	executionpage "muster/portal/execution"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Waiting lists, page by page, why each step waits.
 func (p *Service) Waiting(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	view, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func (p *Service) Waiting(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	filter := execution.WaitingFilter{Node: q.Get("node"), Limit: 100}
 	filter.From, _ = strconv.Atoi(q.Get("from"))
 	filter.From = max(filter.From, 0)
-	waiting, err := p.Muster.Waiting(r.Context(), a, view.ID, filter)
+	waiting, err := p.Queues.Waiting(r.Context(), a, view.ID, filter)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (p *Service) QueueShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) queue(ctx context.Context, a app.Actor) (executionpage.QueueShow, error) {
-	q, err := p.Muster.Queue(ctx, a)
+	q, err := p.Queues.Queue(ctx, a)
 	return executionpage.QueueShow{Now: p.Now(), Queue: q}, err
 }
 
@@ -60,7 +61,7 @@ func (p *Service) QueueLive(ctx context.Context, a app.Actor, _ *url.URL) ([]sit
 
 // QueuesShow tells superadmins what waits in which tenant.
 func (p *Service) QueuesShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	q, err := p.Installation().Queues(r.Context(), a)
+	q, err := p.Queues.Queues(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -74,6 +75,6 @@ func (p *Service) QueuesShow(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 func (p *Service) QueuesLive(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
-	q, err := p.Installation().Queues(ctx, a)
+	q, err := p.Queues.Queues(ctx, a)
 	return []site.LiveOne{{ID: "queues", HTML: executionpage.QueuesPart(executionpage.QueuesShow{Now: p.Now(), Queues: q})}}, err
 }

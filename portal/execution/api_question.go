@@ -18,7 +18,7 @@ type questionList struct {
 }
 
 func (p *Service) APIQuestionList(ctx context.Context, in *questionListInput) (*site.Body[questionList], error) {
-	list, err := p.Questioning().Questions(ctx, site.Caller(ctx), execution.QuestionQuery{Cluster: in.Cluster, Mine: in.Mine})
+	list, err := p.Questions.Questions(ctx, site.Caller(ctx), execution.QuestionQuery{Cluster: in.Cluster, Mine: in.Mine})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -31,7 +31,7 @@ type answerInput struct {
 }
 
 func (p *Service) APIQuestionAnswer(ctx context.Context, in *answerInput) (*site.Body[app.Question], error) {
-	q, err := p.Questioning().AnswerStep(ctx, site.Caller(ctx), in.ID, in.Body)
+	q, err := p.Questions.AnswerStep(ctx, site.Caller(ctx), in.ID, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

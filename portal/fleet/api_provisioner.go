@@ -7,8 +7,6 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) Provisioning() site.Provisioning { return p.Muster.(site.Provisioning) }
-
 type provisionerList struct {
 	Body struct {
 		Provisioners []app.Provisioner `json:"provisioners"`
@@ -16,7 +14,7 @@ type provisionerList struct {
 }
 
 func (p *Service) APIProvisionerList(ctx context.Context, _ *struct{}) (*provisionerList, error) {
-	all, err := p.Provisioning().Provisioners(ctx, site.Caller(ctx))
+	all, err := p.Provisioners.Provisioners(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -38,7 +36,7 @@ type drained struct {
 }
 
 func (p *Service) APIProvisionerDrain(ctx context.Context, in *provisionerName) (*drained, error) {
-	n, err := p.Provisioning().DrainProvisioner(ctx, site.Caller(ctx), in.Name)
+	n, err := p.Provisioners.DrainProvisioner(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -54,7 +52,7 @@ type provisionerTokenList struct {
 }
 
 func (p *Service) APIProvisionerTokenList(ctx context.Context, _ *struct{}) (*provisionerTokenList, error) {
-	all, err := p.Provisioning().ProvisionerTokens(ctx, site.Caller(ctx))
+	all, err := p.Provisioners.ProvisionerTokens(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -80,7 +78,7 @@ type provisionerToken struct {
 }
 
 func (p *Service) APIProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
-	token, err := p.Provisioning().CreateProvisionerToken(ctx, site.Caller(ctx), in.Body.Name,
+	token, err := p.Provisioners.CreateProvisionerToken(ctx, site.Caller(ctx), in.Body.Name,
 		app.ProvisionerGrant{Tenants: in.Body.Tenants, Tags: in.Body.Tags, Slots: in.Body.Slots})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -100,7 +98,7 @@ type revoked struct {
 }
 
 func (p *Service) APIProvisionerTokenRevoke(ctx context.Context, in *provisionerName) (*revoked, error) {
-	if err := p.Provisioning().RevokeProvisionerToken(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Provisioners.RevokeProvisionerToken(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	out := &revoked{}

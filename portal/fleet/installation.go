@@ -11,7 +11,7 @@ import (
 )
 
 func (p *Service) SettingsShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	f, err := p.Installation().Settings(r.Context(), a)
+	f, err := p.Installation.Settings(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (p *Service) SettingsShow(w http.ResponseWriter, r *http.Request, a app.Act
 }
 
 func (p *Service) ProviderHealthShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	all, err := p.Installation().ProviderHealth(r.Context(), a)
+	all, err := p.Installation.ProviderHealth(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -31,12 +31,12 @@ func (p *Service) ProviderHealthShow(w http.ResponseWriter, r *http.Request, a a
 }
 
 func (p *Service) ProviderHealthLive(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
-	all, err := p.Installation().ProviderHealth(ctx, a)
+	all, err := p.Installation.ProviderHealth(ctx, a)
 	return []site.LiveOne{{ID: "accounts", HTML: ProviderHealthPart(ProviderHealth{Now: p.Now(), Accounts: all})}}, err
 }
 
 func (p *Service) APISettings(ctx context.Context, _ *struct{}) (*site.Body[fleet.ServerFacts], error) {
-	f, err := p.Installation().Settings(ctx, site.Caller(ctx))
+	f, err := p.Installation.Settings(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -48,7 +48,7 @@ type providerHealthList struct {
 }
 
 func (p *Service) APIProviderHealth(ctx context.Context, _ *struct{}) (*site.Body[providerHealthList], error) {
-	all, err := p.Installation().ProviderHealth(ctx, site.Caller(ctx))
+	all, err := p.Installation.ProviderHealth(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -6,10 +6,11 @@ import (
 	"net/url"
 	"path"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/fleet"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) ClusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -24,7 +25,7 @@ func (p *Service) ClusterReceipt(w http.ResponseWriter, r *http.Request, a app.A
 }
 
 func (p *Service) receipt(ctx context.Context, a app.Actor, id string) (Receipt, error) {
-	receipt, err := p.Machines().Receipt(ctx, a, id)
+	receipt, err := p.Machines.Receipt(ctx, a, id)
 	tabs := p.ClusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
 	return Receipt{Tabs: tabs, Receipt: receipt, Now: p.Now()}, err
 }
@@ -48,7 +49,7 @@ func (p *Service) OrphanList(w http.ResponseWriter, r *http.Request, a app.Actor
 func (p *Service) orphans(ctx context.Context, a app.Actor, at *url.URL) (OrphanList, error) {
 	l := OrphanList{Now: p.Now(), Gone: at.Query().Get("gone") == "true"}
 	var err error
-	l.Report, err = p.Machines().Orphans(ctx, a, l.Gone)
+	l.Report, err = p.Machines.Orphans(ctx, a, l.Gone)
 	return l, err
 }
 
@@ -59,7 +60,7 @@ func (p *Service) OrphansLive(ctx context.Context, a app.Actor, at *url.URL) ([]
 
 func (p *Service) OrphanDecide(d app.OrphanDecision) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		if _, err := p.Machines().DecideOrphan(r.Context(), a, chi.URLParam(r, "orphan"), d); err != nil {
+		if _, err := p.Machines.DecideOrphan(r.Context(), a, chi.URLParam(r, "orphan"), d); err != nil {
 			return err
 		}
 		http.Redirect(w, r, "/orphans", http.StatusSeeOther)
@@ -71,7 +72,7 @@ func (p *Service) OrphanMode(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	if err := p.Machines().SetOrphanMode(r.Context(), a, app.OrphanMode(r.PostForm.Get("mode"))); err != nil {
+	if err := p.Machines.SetOrphanMode(r.Context(), a, app.OrphanMode(r.PostForm.Get("mode"))); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/orphans", http.StatusSeeOther)
@@ -98,7 +99,7 @@ type orphanMode struct {
 }
 
 func (p *Service) APIReceipt(ctx context.Context, in *site.IDInput) (*site.Body[fleet.Receipt], error) {
-	receipt, err := p.Machines().Receipt(ctx, site.Caller(ctx), in.ID)
+	receipt, err := p.Machines.Receipt(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -107,7 +108,7 @@ func (p *Service) APIReceipt(ctx context.Context, in *site.IDInput) (*site.Body[
 }
 
 func (p *Service) APIOrphanList(ctx context.Context, in *orphanListInput) (*site.Body[fleet.OrphanReport], error) {
-	report, err := p.Machines().Orphans(ctx, site.Caller(ctx), in.Gone)
+	report, err := p.Machines.Orphans(ctx, site.Caller(ctx), in.Gone)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -116,7 +117,7 @@ func (p *Service) APIOrphanList(ctx context.Context, in *orphanListInput) (*site
 }
 
 func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.Body[app.Orphan], error) {
-	o, err := p.Machines().DecideOrphan(ctx, site.Caller(ctx), in.Orphan, in.Body.Decision)
+	o, err := p.Machines.DecideOrphan(ctx, site.Caller(ctx), in.Orphan, in.Body.Decision)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -124,7 +125,7 @@ func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.B
 }
 
 func (p *Service) APIOrphanMode(ctx context.Context, in *orphanModeInput) (*site.Body[orphanMode], error) {
-	if err := p.Machines().SetOrphanMode(ctx, site.Caller(ctx), in.Body.Mode); err != nil {
+	if err := p.Machines.SetOrphanMode(ctx, site.Caller(ctx), in.Body.Mode); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[orphanMode]{Body: in.Body}, nil

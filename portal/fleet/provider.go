@@ -5,22 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/fleet"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
-
-// Accounting is a power that a Muster may have: to ask accounts of providers what they would do. A portal without it has no pages of it.
-type Accounting interface {
-	CheckProvider(ctx context.Context, a app.Actor, name string) (fleet.ProviderCheck, error)
-	ProviderOffers(ctx context.Context, a app.Actor, name string) (app.Offers, error)
-}
-
-func (p *Service) Accounting() Accounting {
-	m, _ := p.Muster.(Accounting)
-	return m
-}
 
 // SurveyTime is how long a cloud may take to tell about an account.
 const SurveyTime = 2 * time.Minute
@@ -29,7 +19,7 @@ const SurveyTime = 2 * time.Minute
 func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(SurveyTime + site.RequestTime))
 	name := chi.URLParam(r, "name")
-	found, err := p.Accounting().CheckProvider(r.Context(), a, name)
+	found, err := p.Installation.CheckProvider(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -41,7 +31,7 @@ func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Ac
 func (p *Service) ProviderOffers(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(SurveyTime + site.RequestTime))
 	name := chi.URLParam(r, "name")
-	offers, err := p.Accounting().ProviderOffers(r.Context(), a, name)
+	offers, err := p.Installation.ProviderOffers(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -56,7 +46,7 @@ type providerName struct {
 func (p *Service) APIProviderCheck(ctx context.Context, in *providerName) (*site.Body[fleet.ProviderCheck], error) {
 	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
 	defer cancel()
-	found, err := p.Accounting().CheckProvider(ctx, site.Caller(ctx), in.Name)
+	found, err := p.Installation.CheckProvider(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -67,7 +57,7 @@ func (p *Service) APIProviderCheck(ctx context.Context, in *providerName) (*site
 func (p *Service) APIProviderOffers(ctx context.Context, in *providerName) (*site.Body[app.Offers], error) {
 	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
 	defer cancel()
-	offers, err := p.Accounting().ProviderOffers(ctx, site.Caller(ctx), in.Name)
+	offers, err := p.Installation.ProviderOffers(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -5,9 +5,10 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) ProvisionerList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -22,7 +23,7 @@ func (p *Service) ProvisionerList(w http.ResponseWriter, r *http.Request, a app.
 }
 
 func (p *Service) provisioners(ctx context.Context, a app.Actor) (ProvisionerList, error) {
-	all, err := p.Provisioning().Provisioners(ctx, a)
+	all, err := p.Provisioners.Provisioners(ctx, a)
 	return ProvisionerList{Now: p.Now(), Provisioners: all}, err
 }
 
@@ -32,7 +33,7 @@ func (p *Service) ProvisionersLive(ctx context.Context, a app.Actor, _ *url.URL)
 }
 
 func (p *Service) ProvisionerDrain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if _, err := p.Provisioning().DrainProvisioner(r.Context(), a, chi.URLParam(r, "provisioner")); err != nil {
+	if _, err := p.Provisioners.DrainProvisioner(r.Context(), a, chi.URLParam(r, "provisioner")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/provisioners", http.StatusSeeOther)

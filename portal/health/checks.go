@@ -4,29 +4,18 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
-// Checking is a power that a Muster may have: to tell what nodes were found to be. A portal without it has no page of checks.
-type Checking interface {
-	// NodeReports tells of all nodes of a cluster that were bootstrapped, or of the named one.
-	NodeReports(ctx context.Context, a app.Actor, cluster, node string) ([]app.NodeReport, error)
-}
-
-// Checking gives the power; nil where there is none.
-func (p *Service) Checking() Checking {
-	c, _ := p.Muster.(Checking)
-	return c
-}
-
 func (p *Service) ClusterChecks(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	reports, err := p.Checking().NodeReports(r.Context(), a, v.ID, "")
+	reports, err := p.Health.NodeReports(r.Context(), a, v.ID, "")
 	if err != nil {
 		return err
 	}
@@ -42,7 +31,7 @@ type ChecksInput struct {
 }
 
 func (p *Service) APIChecks(ctx context.Context, in *ChecksInput) (*site.Body[[]app.NodeReport], error) {
-	reports, err := p.Checking().NodeReports(ctx, site.Caller(ctx), in.ID, in.Node)
+	reports, err := p.Health.NodeReports(ctx, site.Caller(ctx), in.ID, in.Node)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -5,27 +5,28 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // ClusterHealth tells how a cluster is, and to those who may change it where it is not what it should be.
 func (p *Service) ClusterHealth(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	view, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	c := Health{Tabs: p.ClusterTabs(a, view, "health"), Checks: p.Checking() != nil, Now: p.Now(), View: view, Amends: p.Amending() != nil && a.MayIn("Amend", view.Cluster)}
-	if c.Health, err = p.Watching().Health(r.Context(), a, view.ID); err != nil {
+	c := Health{Tabs: p.ClusterTabs(a, view, "health"), Now: p.Now(), View: view, Amends: a.MayIn("Amend", view.Cluster)}
+	if c.Health, err = p.Health.Health(r.Context(), a, view.ID); err != nil {
 		return err
 	}
 	c.Started = r.URL.Query().Has("started")
 	c.CanCheck = view.CanCheckHealth() && a.MayIn("CheckHealth", view.Cluster)
 	if a.MayIn("Drift", view.Cluster) {
-		d, err := p.Watching().Drift(r.Context(), a, view.ID)
+		d, err := p.Operations.Drift(r.Context(), a, view.ID)
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,7 @@ func (p *Service) ClusterHealth(w http.ResponseWriter, r *http.Request, a app.Ac
 // ClusterHealthCheck has the next check start at once.
 func (p *Service) ClusterHealthCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
-	if _, err := p.Watching().CheckHealth(r.Context(), a, id); err != nil {
+	if _, err := p.Health.CheckHealth(r.Context(), a, id); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/clusters/"+url.PathEscape(id)+"/health?started", http.StatusSeeOther)
@@ -47,7 +48,7 @@ func (p *Service) ClusterHealthCheck(w http.ResponseWriter, r *http.Request, a a
 }
 
 func (p *Service) APICheck(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterHealth], error) {
-	h, err := p.Watching().CheckHealth(ctx, site.Caller(ctx), in.ID)
+	h, err := p.Health.CheckHealth(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -55,7 +56,7 @@ func (p *Service) APICheck(ctx context.Context, in *site.IDInput) (*site.Body[ap
 }
 
 func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterHealth], error) {
-	h, err := p.Watching().Health(ctx, site.Caller(ctx), in.ID)
+	h, err := p.Health.Health(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -63,7 +64,7 @@ func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site
 }
 
 func (p *Service) APIClusterDrift(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.Drift], error) {
-	d, err := p.Watching().Drift(ctx, site.Caller(ctx), in.ID)
+	d, err := p.Operations.Drift(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -71,7 +72,7 @@ func (p *Service) APIClusterDrift(ctx context.Context, in *site.IDInput) (*site.
 }
 
 func (p *Service) APIClusterFacts(ctx context.Context, in *site.IDInput) (*site.Body[[]execution.NodeFact], error) {
-	list, err := p.Watching().ClusterFacts(ctx, site.Caller(ctx), in.ID)
+	list, err := p.Health.ClusterFacts(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

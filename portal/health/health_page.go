@@ -14,7 +14,6 @@ import (
 // Health is the page that tells how a cluster is, and where it is not what it should be.
 type Health struct {
 	Tabs   page.ClusterTabs
-	Checks bool // there is a page of what its nodes were found to be
 	Now    time.Time
 	View   app.ClusterView
 	Health app.ClusterHealth

@@ -5,7 +5,6 @@ import (
 
 	"muster/app"
 	apppolicy "muster/app/policy"
-	"muster/portal/site"
 )
 
 // needs are what wants somebody's attention, of what the actor may see. What cannot be told is left out, and logged: the page leads on
@@ -19,16 +18,12 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 			all = append(all, Need{Count: n, One: one, Many: many, Path: path})
 		}
 	}
-	if p.Requesting() != nil {
-		note(p.Inbox(ctx, a), nil, "request waits for you", "requests wait for you", "/requests")
-	}
-	if p.Questioning() != nil {
-		note(p.Asking(ctx, a), nil, "step waits for you", "steps wait for you", "/questions")
-	}
-	counts, err := p.Muster.ClusterCounts(ctx, a, app.ClusterFilter{})
+	note(p.Inbox(ctx, a), nil, "request waits for you", "requests wait for you", "/requests")
+	note(p.Asking(ctx, a), nil, "step waits for you", "steps wait for you", "/questions")
+	counts, err := p.Clusters.ClusterCounts(ctx, a, app.ClusterFilter{})
 	note(counts.By[app.ClusterFailed], err, "cluster has failed", "clusters have failed", "/clusters?status=failed")
-	if p.Machines() != nil && a.May("Orphans") {
-		report, err := p.Machines().Orphans(ctx, a, false)
+	if a.May("Orphans") {
+		report, err := p.Machines.Orphans(ctx, a, false)
 		undecided := 0
 		for _, o := range report.Orphans {
 			if o.Decision == "" {
@@ -38,8 +33,8 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		note(undecided, err, "orphan is undecided", "orphans are undecided", "/orphans")
 		note(report.Unlisted, err, "account cannot be listed", "accounts cannot be listed", "/orphans")
 	}
-	if _, ok := p.Muster.(site.Provisioning); ok && a.May("Provisioners") {
-		list, err := p.fleet.Provisioning().Provisioners(ctx, a)
+	if a.May("Provisioners") {
+		list, err := p.Provisioners.Provisioners(ctx, a)
 		lost := 0
 		for _, v := range list {
 			if v.State == app.ProvisionerLost {
@@ -48,8 +43,8 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		}
 		note(lost, err, "provisioner is lost", "provisioners are lost", "/provisioners")
 	}
-	if p.Money() != nil && a.May("Quotas") {
-		quotas, err := p.Money().Quotas(ctx, a)
+	if a.May("Quotas") {
+		quotas, err := p.Quotas.Quotas(ctx, a)
 		near := 0
 		for _, q := range quotas {
 			for _, m := range apppolicy.Measures {
@@ -61,8 +56,8 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		}
 		note(near, err, "quota is nearly used up", "quotas are nearly used up", "/admin/quotas")
 	}
-	if p.Hooking() != nil && a.May("SaveHook") {
-		hooks, err := p.Hooking().Hooks(ctx, a)
+	if a.May("SaveHook") {
+		hooks, err := p.Hooks.Hooks(ctx, a)
 		stopped := 0
 		for _, h := range hooks {
 			if h.State == app.HookStopped {
@@ -71,8 +66,8 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		}
 		note(stopped, err, "hook was stopped: what it was to be told does not arrive", "hooks were stopped: what they were to be told does not arrive", "/admin/hooks")
 	}
-	if p.Installation() != nil && a.May("ProviderHealth") {
-		accounts, err := p.Installation().ProviderHealth(ctx, a)
+	if a.May("ProviderHealth") {
+		accounts, err := p.Installation.ProviderHealth(ctx, a)
 		ill := 0
 		for _, h := range accounts {
 			if calls, failed := h.Calls(); h.Throttled > 0 || calls > 0 && failed == calls || h.Listed.Unlisted() {

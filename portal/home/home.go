@@ -7,22 +7,11 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/usage"
 	"muster/portal/site"
 	templatepage "muster/portal/template"
 )
-
-// Homing is a power that a Muster may have: to tell people what they have. A portal without it begins with the list of clusters.
-type Homing interface {
-	Home(ctx context.Context, a app.Actor) (cluster.Home, error)
-}
-
-func (p *Service) Homing() Homing {
-	m, _ := p.Muster.(Homing)
-	return m
-}
 
 // What a home reads. How much there is to read does not grow with what there is in the tenant.
 const (
@@ -33,10 +22,6 @@ const (
 )
 
 func (p *Service) Home(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if p.Homing() == nil {
-		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
-		return nil
-	}
 	h, err := p.homeOf(r, a)
 	if err != nil {
 		return err
@@ -58,7 +43,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 		return h, err
 	}
 	h.Left = p.quota.Left(r, a)
-	if p.Money() != nil && a.May("Usage") {
+	if a.May("Usage") {
 		if h.Home.Live() > homeSums {
 			h.Later = append(h.Later, "mine")
 		} else if h.Mine, err = p.monthOf(ctx, a, "mine"); err != nil {
@@ -68,7 +53,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 			h.Later = append(h.Later, "tenant")
 		}
 	}
-	if c, err := p.Muster.Catalog(ctx, a); err != nil {
+	if c, err := p.Catalogs.Catalog(ctx, a); err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 	} else if h.New {
 		h.Cards = slices.DeleteFunc(templatepage.NewCards(c, p.template.Prices(r, a), true), func(k templatepage.Card) bool {
@@ -82,29 +67,22 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 
 // homeMoving gathers what may change while somebody looks.
 func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err error) {
-	h = Home{Now: p.Now(), Actor: a, New: a.May("CreateCluster"), Money: p.Money() != nil, Asks: p.Requesting() != nil, Notices: p.Noticing() != nil}
-	if h.Home, err = p.Homing().Home(ctx, a); err != nil {
+	h = Home{Now: p.Now(), Actor: a, New: a.May("CreateCluster")}
+	if h.Home, err = p.Clusters.Home(ctx, a); err != nil {
 		return h, err
 	}
-	if m := p.Requesting(); m != nil {
-		if h.Inbox, err = m.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: homeRequests}); err != nil {
-			return h, err
-		}
-		if h.Requests, err = m.Requests(ctx, a, app.RequestFilter{View: app.RequestsMine, Open: true, Limit: homeRequests}); err != nil {
-			return h, err
-		}
+	if h.Inbox, err = p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: homeRequests}); err != nil {
+		return h, err
 	}
-	if m := p.Questioning(); m != nil {
-		h.Asked, err = m.Questions(ctx, a, execution.QuestionQuery{Mine: true})
+	if h.Requests, err = p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsMine, Open: true, Limit: homeRequests}); err != nil {
+		return h, err
 	}
+	h.Asked, err = p.Questions.Questions(ctx, a, execution.QuestionQuery{Mine: true})
 	return h, err
 }
 
 // Live reads what moves on the page.
 func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
-	if p.Homing() == nil {
-		return nil, site.ErrNotLive
-	}
 	h, err := p.homeMoving(ctx, a)
 	if err != nil {
 		return nil, err
@@ -117,7 +95,7 @@ func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.Liv
 
 // monthOf gives what this month's machines have cost day by day: those of the actor, or of everybody in the tenant.
 func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCost, error) {
-	u, err := p.Money().Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.UsageDay})
+	u, err := p.Usage.Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.UsageDay})
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,6 @@ type Home struct {
 	Cards    []template.Card
 	More     int  // templates beside those
 	New      bool // the actor may create a cluster
-	Money    bool // leases can be extended, and there is a page of usage
-	Asks     bool // there is a page of requests
-	Notices  bool // there is a page of notices
 }
 
 // homeShown is how many things of a kind the page shows; the rest is on the page of its own.

@@ -53,7 +53,7 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 		}
 	}
 
-	found, err := p.Muster.ClusterPage(ctx, a, app.ClusterFilter{Text: q, Limit: searchShown + 1})
+	found, err := p.Clusters.ClusterPage(ctx, a, app.ClusterFilter{Text: q, Limit: searchShown + 1})
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 		if slices.ContainsFunc(all, func(c app.ClusterSummary) bool { return same(c.Name) || same(c.ID) }) {
 			break
 		}
-		more, err := p.Muster.ClusterPage(ctx, a, f)
+		more, err := p.Clusters.ClusterPage(ctx, a, f)
 		if err != nil {
 			return err
 		}
@@ -75,27 +75,25 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 	}
 	s.Kinds = append(s.Kinds, clusters)
 
-	if p.Templating() != nil {
-		c, err := p.Muster.Catalog(ctx, a)
-		if err != nil {
-			return err
-		}
-		kind := Hits{Kind: "Templates", All: "/templates"}
-		names := make([]string, 0, len(c.Templates))
-		for name := range c.Templates {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			t := c.Templates[name]
-			if strings.Contains(strings.ToLower(name+" "+t.Label+" "+t.Description), strings.ToLower(q)) {
-				hit(&kind, "/templates/"+url.PathEscape(name), t.Title(), t.Description, same(name) || same(t.Label))
-			}
-		}
-		s.Kinds = append(s.Kinds, kind)
+	c, err := p.Catalogs.Catalog(ctx, a)
+	if err != nil {
+		return err
 	}
-	if p.People() != nil && a.May("Users") {
-		users, _, err := p.People().Users(ctx, a, identity.UserFilter{Search: q, Limit: searchShown + 1})
+	templates := Hits{Kind: "Templates", All: "/templates"}
+	names := make([]string, 0, len(c.Templates))
+	for name := range c.Templates {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		t := c.Templates[name]
+		if strings.Contains(strings.ToLower(name+" "+t.Label+" "+t.Description), strings.ToLower(q)) {
+			hit(&templates, "/templates/"+url.PathEscape(name), t.Title(), t.Description, same(name) || same(t.Label))
+		}
+	}
+	s.Kinds = append(s.Kinds, templates)
+	if a.May("Users") {
+		users, _, err := p.Users.Users(ctx, a, identity.UserFilter{Search: q, Limit: searchShown + 1})
 		if err != nil {
 			return err
 		}
@@ -105,8 +103,8 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 		}
 		s.Kinds = append(s.Kinds, kind)
 	}
-	if id, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimPrefix(q, "request "), "#"), 10, 64); err == nil && id > 0 && p.Requesting() != nil {
-		one, err := p.Requesting().Request(ctx, a, id)
+	if id, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimPrefix(q, "request "), "#"), 10, 64); err == nil && id > 0 {
+		one, err := p.Requests.Request(ctx, a, id)
 		switch app.CodeOf(err) {
 		case "":
 			path := "/requests/" + strconv.FormatInt(id, 10)

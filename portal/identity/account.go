@@ -13,17 +13,17 @@ import (
 
 func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	ctx := r.Context()
-	sessions, err := p.Accounts().Sessions(ctx, a, "")
+	sessions, err := p.Accounts.Sessions(ctx, a, "")
 	if err != nil {
 		return err
 	}
-	identities, err := p.Accounts().Identities(ctx, a, "")
+	identities, err := p.Accounts.Identities(ctx, a, "")
 	if err != nil {
 		return err
 	}
 	var factors identity.SecondFactors
 	if p.cameBy(r) == "" {
-		if factors, err = p.Accounts().SecondFactors(ctx, a); err != nil {
+		if factors, err = p.Factors.SecondFactors(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -34,11 +34,8 @@ func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	if at := p.provider(p.cameBy(r)); at != nil {
 		in.Provider = at.Label()
 	}
-	if t := p.OwnTokens(); t != nil {
-		in.HasTokens = true
-		if in.Tokens, err = t.Tokens(ctx, atHome(a), a.User); err != nil {
-			return err
-		}
+	if in.Tokens, err = p.Tokens.Tokens(ctx, atHome(a), a.User); err != nil {
+		return err
 	}
 	p.Render(w, r, http.StatusOK, AccountPage(f, in))
 	return nil
@@ -52,14 +49,14 @@ func (p *Service) SessionRevoke(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a sign-in."}
 	}
-	if err := p.Accounts().RevokeSession(r.Context(), a, "", id); err != nil {
+	if err := p.Accounts.RevokeSession(r.Context(), a, "", id); err != nil {
 		return err
 	}
 	return p.accountDone(w, r, "The sign-in was ended.", "sign-ins")
 }
 
 func (p *Service) SessionRevokeAll(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	n, err := p.Accounts().RevokeAllSessions(r.Context(), a, "")
+	n, err := p.Accounts.RevokeAllSessions(r.Context(), a, "")
 	if err != nil {
 		return err
 	}
@@ -70,7 +67,7 @@ func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	if err := p.Accounts().RemoveIdentity(r.Context(), a, "", r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
+	if err := p.Accounts.RemoveIdentity(r.Context(), a, "", r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
 		return err
 	}
 	return p.accountDone(w, r, "It is not linked any more.", "identities")
@@ -109,7 +106,7 @@ func (p *Service) PasswordChange(w http.ResponseWriter, r *http.Request, a app.A
 	case wanted != r.PostForm.Get("again"):
 		return again(http.StatusUnprocessableEntity, "again", "The two are not the same.", "")
 	}
-	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts().ChangePassword(r.Context(), a, old, wanted) })
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.ChangePassword(r.Context(), a, old, wanted) })
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		return again(http.StatusTooManyRequests, "old", "Too many attempts.", "Try again in "+page.Span(wait)+".")

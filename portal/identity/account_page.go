@@ -19,7 +19,6 @@ type Account struct {
 	Sessions   []app.Session
 	Identities []identity.Identity
 	Tokens     []app.Token
-	HasTokens  bool
 	Factors    identity.SecondFactors
 	Now        time.Time
 	Done       string // what was just done

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,18 +10,6 @@ import (
 	"muster/portal/page"
 	"muster/portal/site"
 )
-
-// OwnTokens is a power that a Muster may have: people look after the API tokens of their own account.
-type OwnTokens interface {
-	Tokens(ctx context.Context, a app.Actor, user string) ([]app.Token, error)
-	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
-	RevokeToken(ctx context.Context, a app.Actor, id int64) error
-}
-
-func (p *Service) OwnTokens() OwnTokens {
-	m, _ := p.Muster.(OwnTokens)
-	return m
-}
 
 // atHome is somebody in the tenant of their own account, wherever they act.
 func atHome(a app.Actor) app.Actor {
@@ -54,7 +41,7 @@ func (p *Service) TokenMake(w http.ResponseWriter, r *http.Request, a app.Actor)
 		in.Field, in.Complaint = "days", page.Complaint{Message: "That is not a number of days.", Hint: "Write for example 90."}
 		return p.showNewToken(w, r, http.StatusUnprocessableEntity, a, in)
 	}
-	t, made, err := p.OwnTokens().CreateToken(r.Context(), atHome(a), identity.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
+	t, made, err := p.Tokens.CreateToken(r.Context(), atHome(a), identity.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
 	if e := app.AsError(err); err != nil && (e.Field == "label" || e.Field == "scopes" || e.Field == "days") {
 		in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.showNewToken(w, r, site.StatusOf(err), a, in)
@@ -73,7 +60,7 @@ func (p *Service) TokenRevoke(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
 	}
-	if err := p.OwnTokens().RevokeToken(r.Context(), atHome(a), id); err != nil {
+	if err := p.Tokens.RevokeToken(r.Context(), atHome(a), id); err != nil {
 		return err
 	}
 	return p.accountDone(w, r, "The token was revoked.", "tokens")

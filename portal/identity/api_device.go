@@ -28,7 +28,7 @@ type apiDeviceCodes struct {
 }
 
 func (p *Service) APIDeviceStart(ctx context.Context, in *apiDeviceAsk) (*site.Body[apiDeviceCodes], error) {
-	c, err := p.Devices().StartDevice(ctx, in.Body.Host, in.Agent, site.Neighbourhood(site.RequestOf(ctx).From), in.Body.Scopes)
+	c, err := p.Devices.StartDevice(ctx, in.Body.Host, in.Agent, site.Neighbourhood(site.RequestOf(ctx).From), in.Body.Scopes)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -43,7 +43,7 @@ type apiDevicePoll struct {
 }
 
 func (p *Service) APIDeviceToken(ctx context.Context, in *apiDevicePoll) (*apiNewToken, error) {
-	t, secret, err := p.Devices().PollDevice(ctx, in.Body.DeviceCode)
+	t, secret, err := p.Devices.PollDevice(ctx, in.Body.DeviceCode)
 	if e := app.AsError(err); err != nil && e.Code == app.EForbidden { // the no stands in the audit already, under the name of who said it
 		e, a := site.Known(err)
 		return nil, site.NewProblem(e, a)
@@ -57,7 +57,7 @@ func (p *Service) APIDeviceToken(ctx context.Context, in *apiDevicePoll) (*apiNe
 }
 
 func (p *Service) APITokenEnd(ctx context.Context, _ *struct{}) (*apiTokenGone, error) {
-	t, err := p.Devices().EndToken(ctx, site.Caller(ctx))
+	t, err := p.Tokens.EndToken(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -21,7 +21,7 @@ func (p *Service) APIUserList(ctx context.Context, in *struct {
 	After  string `query:"after" maxLength:"63" doc:"The name of the last one of the page before"`
 	Limit  int    `query:"limit" minimum:"0" maximum:"500" doc:"How many at most; 0 is 100"`
 }) (*apiUserList, error) {
-	users, more, err := p.People().Users(ctx, site.Caller(ctx), identity.UserFilter{Search: in.Search, Role: app.Role(in.Role), After: in.After, Limit: in.Limit})
+	users, more, err := p.Users.Users(ctx, site.Caller(ctx), identity.UserFilter{Search: in.Search, Role: app.Role(in.Role), After: in.After, Limit: in.Limit})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -37,7 +37,7 @@ type apiUserName struct {
 type apiUser struct{ Body identity.UserView }
 
 func (p *Service) APIUserShow(ctx context.Context, in *apiUserName) (*apiUser, error) {
-	v, err := p.People().User(ctx, site.Caller(ctx), in.Name)
+	v, err := p.Users.User(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -52,7 +52,7 @@ type apiNewUser struct {
 }
 
 func (p *Service) APIUserCreate(ctx context.Context, in *struct{ Body identity.NewUser }) (*apiNewUser, error) {
-	v, password, err := p.People().CreateUser(ctx, site.Caller(ctx), in.Body)
+	v, password, err := p.Users.CreateUser(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -65,7 +65,7 @@ func (p *Service) APIUserChange(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"63" doc:"The user's name"`
 	Body identity.UserChange
 }) (*apiUser, error) {
-	v, err := p.People().ChangeUser(ctx, site.Caller(ctx), in.Name, in.Body)
+	v, err := p.Users.ChangeUser(ctx, site.Caller(ctx), in.Name, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -79,7 +79,7 @@ type apiPassword struct {
 }
 
 func (p *Service) APIUserReset(ctx context.Context, in *apiUserName) (*apiPassword, error) {
-	password, err := p.People().ResetUserPassword(ctx, site.Caller(ctx), in.Name)
+	password, err := p.Users.ResetUserPassword(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -105,7 +105,7 @@ func (p *Service) APIUserDelete(ctx context.Context, in *struct {
 	Name       string `path:"name" maxLength:"63" doc:"The user's name"`
 	TransferTo string `query:"transfer_to" maxLength:"63" doc:"The user who gets the live clusters"`
 }) (*deleted, error) {
-	if err := p.People().DeleteUser(ctx, site.Caller(ctx), in.Name, in.TransferTo); err != nil {
+	if err := p.Users.DeleteUser(ctx, site.Caller(ctx), in.Name, in.TransferTo); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return gone(in.Name), nil
@@ -118,7 +118,7 @@ type apiGroupList struct {
 }
 
 func (p *Service) APIGroupList(ctx context.Context, _ *struct{}) (*apiGroupList, error) {
-	all, err := p.People().Groups(ctx, site.Caller(ctx))
+	all, err := p.Groups.Groups(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -131,7 +131,7 @@ func (p *Service) APIGroupList(ctx context.Context, _ *struct{}) (*apiGroupList,
 type apiGroup struct{ Body identity.Group }
 
 func (p *Service) APIGroupSave(ctx context.Context, in *struct{ Body identity.GroupChange }) (*apiGroup, error) {
-	g, err := p.People().SaveGroup(ctx, site.Caller(ctx), in.Body)
+	g, err := p.Groups.SaveGroup(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -141,7 +141,7 @@ func (p *Service) APIGroupSave(ctx context.Context, in *struct{ Body identity.Gr
 func (p *Service) APIGroupDelete(ctx context.Context, in *struct {
 	Name string `query:"name" required:"true" maxLength:"63" doc:"The group's name"`
 }) (*deleted, error) {
-	if err := p.People().DeleteGroup(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Groups.DeleteGroup(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return gone(in.Name), nil
@@ -156,7 +156,7 @@ type apiTokenList struct {
 func (p *Service) APITokenList(ctx context.Context, in *struct {
 	User string `query:"user" maxLength:"63" doc:"Only those of this user"`
 }) (*apiTokenList, error) {
-	all, err := p.People().Tokens(ctx, site.Caller(ctx), in.User)
+	all, err := p.Tokens.Tokens(ctx, site.Caller(ctx), in.User)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -185,9 +185,9 @@ func (p *Service) APITokenCreate(ctx context.Context, in *struct{ Body identity.
 // createToken makes a token of the actor's own, or of the robot named.
 func (p *Service) createToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
 	if n.User == "" || n.User == a.User && a.Home == "" {
-		return p.People().CreateToken(ctx, a, n)
+		return p.Tokens.CreateToken(ctx, a, n)
 	}
-	return p.People().CreateRobotToken(ctx, a, n)
+	return p.Tokens.CreateRobotToken(ctx, a, n)
 }
 
 type apiTokenID struct {
@@ -201,7 +201,7 @@ type apiTokenGone struct {
 }
 
 func (p *Service) APITokenRevoke(ctx context.Context, in *apiTokenID) (*apiTokenGone, error) {
-	if err := p.People().RevokeToken(ctx, site.Caller(ctx), in.ID); err != nil {
+	if err := p.Tokens.RevokeToken(ctx, site.Caller(ctx), in.ID); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	out := &apiTokenGone{}

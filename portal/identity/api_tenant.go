@@ -22,7 +22,7 @@ type apiTenantList struct {
 }
 
 func (p *Service) APITenantList(ctx context.Context, _ *struct{}) (*apiTenantList, error) {
-	all, err := p.Tenancy().Tenants(ctx, site.Caller(ctx))
+	all, err := p.Tenants.Tenants(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -38,7 +38,7 @@ type apiTenantName struct {
 type apiTenant struct{ Body app.Tenant }
 
 func (p *Service) APITenantShow(ctx context.Context, in *apiTenantName) (*apiTenant, error) {
-	t, err := p.Tenancy().Tenant(ctx, site.Caller(ctx), in.Name)
+	t, err := p.Tenants.Tenant(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -53,7 +53,7 @@ type apiNewTenant struct {
 }
 
 func (p *Service) APITenantCreate(ctx context.Context, in *struct{ Body identity.NewTenant }) (*apiNewTenant, error) {
-	t, password, err := p.Tenancy().CreateTenant(ctx, site.Caller(ctx), in.Body)
+	t, password, err := p.Tenants.CreateTenant(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -66,7 +66,7 @@ func (p *Service) APITenantChange(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
 	Body app.TenantChange
 }) (*apiTenant, error) {
-	t, err := p.Tenancy().ChangeTenant(ctx, site.Caller(ctx), in.Name, in.Body)
+	t, err := p.Tenants.ChangeTenant(ctx, site.Caller(ctx), in.Name, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -74,7 +74,7 @@ func (p *Service) APITenantChange(ctx context.Context, in *struct {
 }
 
 func (p *Service) APITenantDelete(ctx context.Context, in *apiTenantName) (*deleted, error) {
-	if err := p.Tenancy().DeleteTenant(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Tenants.DeleteTenant(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return gone(in.Name), nil

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -10,20 +9,6 @@ import (
 	"muster/portal/page"
 	"muster/portal/site"
 )
-
-// DeviceLogin is a power that a Muster may have: programs are let in by people who say yes at the portal.
-type DeviceLogin interface {
-	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (identity.DeviceCodes, error)
-	PollDevice(ctx context.Context, code string) (app.Token, string, error)
-	ShowDevice(ctx context.Context, a app.Actor, code string) (identity.Device, error)
-	AnswerDevice(ctx context.Context, a app.Actor, code string, yes bool, scopes []app.Scope) error
-	EndToken(ctx context.Context, a app.Actor) (app.Token, error)
-}
-
-func (p *Service) Devices() DeviceLogin {
-	m, _ := p.Muster.(DeviceLogin)
-	return m
-}
 
 // DeviceAsk asks for the code, or shows who asks by it. It changes nothing: links are opened by more than people.
 func (p *Service) DeviceAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -47,7 +32,7 @@ func (p *Service) deviceOf(r *http.Request, a app.Actor, code string) (d Device,
 		d.Complaint = page.Complaint{Message: "Too many wrong codes.", Hint: "Try again in " + page.Span(wait) + "."}
 		return d, http.StatusTooManyRequests, nil
 	}
-	found, err := p.Devices().ShowDevice(r.Context(), a, code)
+	found, err := p.Devices.ShowDevice(r.Context(), a, code)
 	if e := app.AsError(err); err != nil && e.Code == app.ENotFound {
 		d.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
 		return d, http.StatusNotFound, nil
@@ -83,7 +68,7 @@ func (p *Service) DeviceAnswer(w http.ResponseWriter, r *http.Request, a app.Act
 	for _, s := range r.PostForm["scopes"] {
 		scopes = append(scopes, app.Scope(s))
 	}
-	if err := p.Devices().AnswerDevice(r.Context(), a, code, said == "yes", scopes); err != nil {
+	if err := p.Devices.AnswerDevice(r.Context(), a, code, said == "yes", scopes); err != nil {
 		return err
 	}
 	d.Answered = said

@@ -17,7 +17,7 @@ func (p *Service) GroupList(w http.ResponseWriter, r *http.Request, a app.Actor)
 
 func (p *Service) showGroups(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l GroupList) error {
 	var err error
-	if l.Groups, err = p.People().Groups(r.Context(), a); err != nil {
+	if l.Groups, err = p.Groups.Groups(r.Context(), a); err != nil {
 		return err
 	}
 	l.Done = p.Sessions.PopString(r.Context(), site.KeyDone)
@@ -38,7 +38,7 @@ func (p *Service) GroupSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	}
 	err := p.groupTaken(r, a, typed.Name, fresh)
 	if err == nil {
-		_, err = p.People().SaveGroup(r.Context(), a, identity.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
+		_, err = p.Groups.SaveGroup(r.Context(), a, identity.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
 	}
 	if err == nil {
 		return p.PeopleDone(w, r, "The group "+typed.Name+" was saved.", "/admin/groups")
@@ -63,7 +63,7 @@ func (p *Service) groupTaken(r *http.Request, a app.Actor, name string, fresh bo
 	if !fresh {
 		return nil
 	}
-	all, err := p.People().Groups(r.Context(), a)
+	all, err := p.Groups.Groups(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *Service) GroupDelete(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	name := r.PostForm.Get("name")
-	if err := p.People().DeleteGroup(r.Context(), a, name); err != nil {
+	if err := p.Groups.DeleteGroup(r.Context(), a, name); err != nil {
 		return err
 	}
 	return p.PeopleDone(w, r, "The group "+name+" was deleted.", "/admin/groups")

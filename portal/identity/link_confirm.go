@@ -10,7 +10,7 @@ import (
 // LinkAsk shows who wants to be linked to the account. It changes nothing: browsers and chats open links by themselves.
 func (p *Service) LinkAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	token := r.URL.Query().Get("token")
-	l, err := p.Accounts().ShowLink(r.Context(), a, token)
+	l, err := p.Accounts.ShowLink(r.Context(), a, token)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (p *Service) LinkConfirm(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	i, err := p.Accounts().ConfirmLink(r.Context(), a, r.PostForm.Get("token"))
+	i, err := p.Accounts.ConfirmLink(r.Context(), a, r.PostForm.Get("token"))
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func UserListPage(f page.Frame, l UserList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.Account && f.May("RequireSecondFactor") {
+			if f.May("RequireSecondFactor") {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<form class=\"card go\" id=\"second-factor\" method=\"post\" action=\"/admin/users/second-factor\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

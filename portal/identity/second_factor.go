@@ -8,11 +8,12 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Where the second factor is asked for and looked after.
@@ -63,7 +64,7 @@ func (p *Service) showPending(w http.ResponseWriter, r *http.Request, status int
 		http.Redirect(w, r, "/signin", http.StatusSeeOther)
 		return nil
 	}
-	have, err := p.Accounts().PendingFactors(r.Context(), s.session())
+	have, err := p.SignIns.PendingFactors(r.Context(), s.session())
 	if err != nil {
 		return p.pendingOver(w, r, s, err)
 	}
@@ -103,7 +104,7 @@ func (p *Service) PendingFinish(w http.ResponseWriter, r *http.Request) error {
 	}
 	var begun app.Session
 	wait, err := p.attempt(r, s.Tenant, s.User, func() (err error) {
-		begun, err = p.Accounts().FinishSignIn(r.Context(), s.session(), p.proofOf(r, s.Tenant, s.User), site.VisitOf(r))
+		begun, err = p.SignIns.FinishSignIn(r.Context(), s.session(), p.proofOf(r, s.Tenant, s.User), site.VisitOf(r))
 		return err
 	})
 	if wait > 0 {
@@ -181,7 +182,7 @@ func (p *Service) FactorList(w http.ResponseWriter, r *http.Request, a app.Actor
 const adding = 2 * time.Minute
 
 func (p *Service) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in SecondFactors) (err error) {
-	if in.SecondFactors, err = p.Accounts().SecondFactors(r.Context(), a); err != nil {
+	if in.SecondFactors, err = p.Factors.SecondFactors(r.Context(), a); err != nil {
 		return err
 	}
 	switch {
@@ -214,7 +215,7 @@ func (p *Service) FactorApp(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, wrong page.Complaint) error {
-	secret, err := p.Accounts().StartAuthenticator(r.Context(), a)
+	secret, err := p.Factors.StartAuthenticator(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (p *Service) FactorAppConfirm(w http.ResponseWriter, r *http.Request, a app
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	codes, err := p.Accounts().ConfirmAuthenticator(r.Context(), a, r.PostForm.Get("code"))
+	codes, err := p.Factors.ConfirmAuthenticator(r.Context(), a, r.PostForm.Get("code"))
 	if e := app.AsError(err); err != nil && e.Field == "code" {
 		return p.showApp(w, r, a, site.StatusOf(err), page.Complaint{Message: e.Message, Hint: e.Hint})
 	}
@@ -246,6 +247,9 @@ func (p *Service) FactorAppConfirm(w http.ResponseWriter, r *http.Request, a app
 }
 
 func (p *Service) FactorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if p.Keys == nil {
+		return site.ErrNoSuchPage
+	}
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -253,7 +257,7 @@ func (p *Service) FactorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Act
 	record, err := p.Keys.FinishAdd(p.origin(r), homeOf(a), a.User, p.Sessions.PopBytes(r.Context(), site.KeyChallenge), []byte(r.PostForm.Get("key")))
 	var codes []string
 	if err == nil {
-		codes, err = p.Accounts().AddSecurityKey(r.Context(), a, name, record)
+		codes, err = p.Factors.AddSecurityKey(r.Context(), a, name, record)
 	}
 	if e := app.AsError(err); err != nil && (e.Field == "name" || e.Code == app.EConflict) {
 		return p.showFactors(w, r, a, site.StatusOf(err), SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
@@ -285,14 +289,14 @@ func (p *Service) FactorRemove(w http.ResponseWriter, r *http.Request, a app.Act
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	if err := p.Accounts().RemoveSecondFactor(r.Context(), a, r.PostForm.Get("id")); err != nil {
+	if err := p.Factors.RemoveSecondFactor(r.Context(), a, r.PostForm.Get("id")); err != nil {
 		return err
 	}
 	return p.PeopleDone(w, r, "The second factor was removed.", FactorsPath)
 }
 
 func (p *Service) FactorCodes(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	codes, err := p.Accounts().ReplaceRecoveryCodes(r.Context(), a)
+	codes, err := p.Factors.ReplaceRecoveryCodes(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -301,7 +305,7 @@ func (p *Service) FactorCodes(w http.ResponseWriter, r *http.Request, a app.Acto
 
 func (p *Service) UserResetFactor(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "user")
-	if err := p.Accounts().ResetSecondFactor(r.Context(), a, name); err != nil {
+	if err := p.Factors.ResetSecondFactor(r.Context(), a, name); err != nil {
 		return err
 	}
 	return p.PeopleDone(w, r, "All second factors of "+name+" were removed, and all sign-ins ended.", "/admin/users/"+url.PathEscape(name))
@@ -312,7 +316,7 @@ func (p *Service) FactorRequire(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	required := r.PostForm.Get("required") == "yes"
-	if err := p.Accounts().RequireSecondFactor(r.Context(), a, required); err != nil {
+	if err := p.Factors.RequireSecondFactor(r.Context(), a, required); err != nil {
 		return err
 	}
 	done := "A second factor is optional now."
@@ -329,7 +333,7 @@ type apiFactorReset struct {
 }
 
 func (p *Service) APIUserResetFactor(ctx context.Context, in *apiUserName) (*apiFactorReset, error) {
-	if err := p.Accounts().ResetSecondFactor(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Factors.ResetSecondFactor(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	out := &apiFactorReset{}
@@ -344,7 +348,7 @@ type apiFactorRule struct {
 }
 
 func (p *Service) APIFactorRequire(ctx context.Context, in *apiFactorRule) (*apiFactorRule, error) {
-	if err := p.Accounts().RequireSecondFactor(ctx, site.Caller(ctx), in.Body.Required); err != nil {
+	if err := p.Factors.RequireSecondFactor(ctx, site.Caller(ctx), in.Body.Required); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return in, nil

@@ -5,20 +5,21 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // UserSignIns shows admins where a user is signed in.
 func (p *Service) UserSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	user := chi.URLParam(r, "user")
-	sessions, err := p.Accounts().Sessions(r.Context(), a, user)
+	sessions, err := p.Accounts.Sessions(r.Context(), a, user)
 	if err != nil {
 		return err
 	}
-	identities, err := p.Accounts().Identities(r.Context(), a, user)
+	identities, err := p.Accounts.Identities(r.Context(), a, user)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (p *Service) UserSignInEnd(w http.ResponseWriter, r *http.Request, a app.Ac
 	user, which := chi.URLParam(r, "user"), r.PostForm.Get("id")
 	done := "The sign-in was ended."
 	if which == "all" {
-		n, err := p.Accounts().RevokeAllSessions(r.Context(), a, user)
+		n, err := p.Accounts.RevokeAllSessions(r.Context(), a, user)
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (p *Service) UserSignInEnd(w http.ResponseWriter, r *http.Request, a app.Ac
 		if err != nil {
 			return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a sign-in."}
 		}
-		if err := p.Accounts().RevokeSession(r.Context(), a, user, id); err != nil {
+		if err := p.Accounts.RevokeSession(r.Context(), a, user, id); err != nil {
 			return err
 		}
 	}
@@ -59,7 +60,7 @@ func (p *Service) UserIdentityRemove(w http.ResponseWriter, r *http.Request, a a
 		return err
 	}
 	user := chi.URLParam(r, "user")
-	if err := p.Accounts().RemoveIdentity(r.Context(), a, user, r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
+	if err := p.Accounts.RemoveIdentity(r.Context(), a, user, r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
 		return err
 	}
 	return p.userDone(w, r, user, "It is not linked any more.")

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -74,7 +73,7 @@ func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	var begun app.Session
 	wait, err := p.attempt(r, tenant, in.User, func() (err error) {
-		begun, err = p.Muster.SignIn(r.Context(), tenant, in.User, password, site.VisitOf(r))
+		begun, err = p.SignIns.SignIn(r.Context(), tenant, in.User, password, site.VisitOf(r))
 		return err
 	})
 	if wait > 0 {
@@ -102,10 +101,8 @@ func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
 func (p *Service) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
 	key := AttemptKey{site.Address(r), tenant + "/" + user}
 	known := false
-	if k, ok := p.Muster.(interface {
-		KnownAddress(ctx context.Context, tenant, user, address string) bool
-	}); ok && p.Attempts.Crowded(key.User) {
-		known = k.KnownAddress(r.Context(), tenant, user, key.Address)
+	if p.Attempts.Crowded(key.User) {
+		known = p.SignIns.KnownAddress(r.Context(), tenant, user, key.Address)
 	}
 	if wait := p.Attempts.Begin(key, known); wait > 0 {
 		return wait, nil
@@ -123,7 +120,7 @@ func (p *Service) attempt(r *http.Request, tenant, user string, try func() error
 // replace begins to stand for a sign-in; the one that the browser had before ends.
 func (p *Service) replace(r *http.Request, begun app.Session) error {
 	if before := p.SignInOf(r); before != 0 && before != begun.ID {
-		if err := p.Muster.SignOut(r.Context(), before); err != nil {
+		if err := p.SignIns.SignOut(r.Context(), before); err != nil {
 			return err
 		}
 	}
@@ -137,7 +134,7 @@ func (p *Service) SignOut(w http.ResponseWriter, r *http.Request) error {
 		if from := p.cameBy(r); from != "" {
 			to += "?out=" + from
 		}
-		if err := p.Muster.SignOut(r.Context(), id); err != nil {
+		if err := p.SignIns.SignOut(r.Context(), id); err != nil {
 			return err
 		}
 	}

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // How long somebody may be away at an identity provider, and how many times at once, as with several windows.
@@ -140,11 +141,7 @@ func (p *Service) ProviderBack(w http.ResponseWriter, r *http.Request) error {
 
 // admit signs in who has proved who they are, or asks which tenant it shall be.
 func (p *Service) admit(w http.ResponseWriter, r *http.Request, s identity.Subject, tenant, next string) error {
-	muster, ok := p.Muster.(site.Newcomers)
-	if !ok {
-		return site.ErrNoSuchPage
-	}
-	begun, err := muster.SignInBy(r.Context(), s, tenant, site.VisitOf(r))
+	begun, err := p.SignIns.SignInBy(r.Context(), s, tenant, site.VisitOf(r))
 	if e := app.AsError(err); err != nil && e.Reason == "choose_tenant" {
 		if err := p.Sessions.RenewToken(r.Context()); err != nil {
 			return err

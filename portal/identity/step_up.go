@@ -55,7 +55,7 @@ func (p *Service) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor
 	if at := p.provider(p.cameBy(r)); at != nil {
 		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
 	} else {
-		have, err := p.Accounts().SecondFactors(r.Context(), a)
+		have, err := p.Factors.SecondFactors(r.Context(), a)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (p *Service) StepUp(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		s.Complaint = page.Complaint{Message: "The password is missing."}
 		return p.showStepUp(w, r, a, http.StatusUnprocessableEntity, s)
 	}
-	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts().StepUp(r.Context(), a, password, p.proofOf(r, homeOf(a), a.User)) })
+	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.StepUp(r.Context(), a, password, p.proofOf(r, homeOf(a), a.User)) })
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
@@ -109,7 +109,7 @@ func (p *Service) steppedUp(w http.ResponseWriter, r *http.Request, s identity.S
 	if err != nil {
 		return err
 	}
-	if err := p.Accounts().StepUpBy(r.Context(), a, s.Issuer, s.ID); err != nil {
+	if err := p.Accounts.StepUpBy(r.Context(), a, s.Issuer, s.ID); err != nil {
 		return err
 	}
 	p.goOn(w, r, next)

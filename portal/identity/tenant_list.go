@@ -17,7 +17,7 @@ func (p *Service) TenantSwitch(w http.ResponseWriter, r *http.Request, a app.Act
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	there, err := p.Tenancy().ActIn(r.Context(), a, r.PostForm.Get("tenant"))
+	there, err := p.Tenants.ActIn(r.Context(), a, r.PostForm.Get("tenant"))
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (p *Service) TenantList(w http.ResponseWriter, r *http.Request, a app.Actor
 
 func (p *Service) showTenants(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l TenantList) error {
 	var err error
-	if l.Tenants, err = p.Tenancy().Tenants(r.Context(), a); err != nil {
+	if l.Tenants, err = p.Tenants.Tenants(r.Context(), a); err != nil {
 		return err
 	}
 	l.Now, l.Here, l.Home, l.Done = p.Now(), a.Tenant, cmp.Or(a.Home, a.Tenant), p.Sessions.PopString(r.Context(), site.KeyDone)
@@ -66,9 +66,9 @@ func (p *Service) TenantSave(w http.ResponseWriter, r *http.Request, a app.Actor
 		if typed.Admin != "" {
 			n.Admin = &identity.NewUser{Name: typed.Admin, Role: app.RoleAdmin}
 		}
-		_, password, err = p.Tenancy().CreateTenant(r.Context(), a, n)
+		_, password, err = p.Tenants.CreateTenant(r.Context(), a, n)
 	default:
-		_, err = p.Tenancy().ChangeTenant(r.Context(), a, typed.Name, app.TenantChange{About: &typed.About, Slots: &slots})
+		_, err = p.Tenants.ChangeTenant(r.Context(), a, typed.Name, app.TenantChange{About: &typed.About, Slots: &slots})
 	}
 	switch {
 	case err != nil:
@@ -106,7 +106,7 @@ func (p *Service) TenantDelete(w http.ResponseWriter, r *http.Request, a app.Act
 	if r.PostForm.Get("sure") != "yes" {
 		return errNotSure
 	}
-	if err := p.Tenancy().DeleteTenant(r.Context(), a, name); err != nil {
+	if err := p.Tenants.DeleteTenant(r.Context(), a, name); err != nil {
 		return err
 	}
 	return p.PeopleDone(w, r, "The tenant "+name+" was deleted.", "/admin/tenants")

@@ -20,11 +20,11 @@ func (p *Service) showTokens(w http.ResponseWriter, r *http.Request, status int,
 	if !a.May("CreateRobotToken") {
 		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Your own tokens are on your account page."}
 	}
-	tokens, err := p.People().Tokens(r.Context(), a, "")
+	tokens, err := p.Tokens.Tokens(r.Context(), a, "")
 	if err != nil {
 		return err
 	}
-	robots, _, err := p.People().Users(r.Context(), a, identity.UserFilter{Role: app.RoleRobot, Limit: 500})
+	robots, _, err := p.Users.Users(r.Context(), a, identity.UserFilter{Role: app.RoleRobot, Limit: 500})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p *Service) RobotTokenCreate(w http.ResponseWriter, r *http.Request, a app
 	var t app.Token
 	var secret string
 	if err == nil {
-		t, secret, err = p.People().CreateRobotToken(r.Context(), a, n)
+		t, secret, err = p.Tokens.CreateRobotToken(r.Context(), a, n)
 	}
 	if err != nil {
 		known, ok := Mendable(err)
@@ -84,7 +84,7 @@ func (p *Service) AdminTokenRevoke(w http.ResponseWriter, r *http.Request, a app
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
 	}
-	if err := p.People().RevokeToken(r.Context(), a, id); err != nil {
+	if err := p.Tokens.RevokeToken(r.Context(), a, id); err != nil {
 		return err
 	}
 	return p.PeopleDone(w, r, "The token was revoked.", "/admin/tokens")

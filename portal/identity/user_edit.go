@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) UserList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -20,17 +21,15 @@ func (p *Service) UserList(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long to search for."}
 	}
 	var err error
-	l.Users, l.More, err = p.People().Users(r.Context(), a, identity.UserFilter{Search: l.Search, Role: app.Role(l.Role), After: q.Get("after"), Limit: 100})
+	l.Users, l.More, err = p.Users.Users(r.Context(), a, identity.UserFilter{Search: l.Search, Role: app.Role(l.Role), After: q.Get("after"), Limit: 100})
 	if err != nil {
 		return err
 	}
-	if p.Accounts() != nil && p.Tenancy() != nil {
-		t, err := p.Tenancy().Tenant(r.Context(), a, a.Tenant)
-		if err != nil {
-			return err
-		}
-		l.Required = t.RequireSecondFactor
+	t, err := p.Tenants.Tenant(r.Context(), a, a.Tenant)
+	if err != nil {
+		return err
 	}
+	l.Required = t.RequireSecondFactor
 	f := p.AdminFrame(r, "Users")
 	p.Render(w, r, http.StatusOK, UserListPage(f, l))
 	return nil
@@ -53,7 +52,7 @@ func (p *Service) UserCreate(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	n := identity.NewUser{Name: strings.TrimSpace(r.PostForm.Get("name")), FullName: strings.TrimSpace(r.PostForm.Get("full_name")),
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: app.Role(r.PostForm.Get("role")), Groups: r.PostForm["group"]}
-	v, password, err := p.People().CreateUser(r.Context(), a, n)
+	v, password, err := p.Users.CreateUser(r.Context(), a, n)
 	if err != nil {
 		e := UserEdit{New: true, User: identity.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
 		return p.userAgain(w, r, a, e, err)
@@ -99,7 +98,7 @@ func Mendable(err error) (*app.Error, bool) {
 
 // showUser completes the form of an account with what can be chosen.
 func (p *Service) showUser(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e UserEdit) error {
-	groups, err := p.People().Groups(r.Context(), a)
+	groups, err := p.Groups.Groups(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -137,7 +136,7 @@ func rolesFor(a app.Actor, e UserEdit) (roles []app.Role) {
 }
 
 func (p *Service) UserShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.People().User(r.Context(), a, chi.URLParam(r, "user"))
+	v, err := p.Users.User(r.Context(), a, chi.URLParam(r, "user"))
 	if err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (p *Service) UserChange(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	v, err := p.People().User(r.Context(), a, chi.URLParam(r, "user"))
+	v, err := p.Users.User(r.Context(), a, chi.URLParam(r, "user"))
 	if err != nil {
 		return err
 	}
@@ -157,7 +156,7 @@ func (p *Service) UserChange(w http.ResponseWriter, r *http.Request, a app.Actor
 	if groups == nil {
 		groups = []string{}
 	}
-	changed, err := p.People().ChangeUser(r.Context(), a, v.Name, identity.UserChange{FullName: &fullName, Email: &email, Role: &role, Groups: &groups, Disabled: &disabled})
+	changed, err := p.Users.ChangeUser(r.Context(), a, v.Name, identity.UserChange{FullName: &fullName, Email: &email, Role: &role, Groups: &groups, Disabled: &disabled})
 	if err != nil {
 		v.FullName, v.Email = fullName, email
 		if role.Known() {
@@ -170,7 +169,7 @@ func (p *Service) UserChange(w http.ResponseWriter, r *http.Request, a app.Actor
 
 func (p *Service) UserReset(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "user")
-	password, err := p.People().ResetUserPassword(r.Context(), a, name)
+	password, err := p.Users.ResetUserPassword(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -182,14 +181,14 @@ func (p *Service) UserDelete(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	v, err := p.People().User(r.Context(), a, chi.URLParam(r, "user"))
+	v, err := p.Users.User(r.Context(), a, chi.URLParam(r, "user"))
 	if err != nil {
 		return err
 	}
 	e := UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled(), Field: "delete", Transfer: strings.TrimSpace(r.PostForm.Get("transfer_to"))}
 	err = errNotSure
 	if r.PostForm.Get("sure") == "yes" {
-		err = p.People().DeleteUser(r.Context(), a, v.Name, e.Transfer)
+		err = p.Users.DeleteUser(r.Context(), a, v.Name, e.Transfer)
 	}
 	if err != nil {
 		if app.AsError(err).Field == "transfer_to" {

@@ -13,11 +13,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // changeForm is the form for an amendment while it is worked on.
@@ -50,11 +51,11 @@ func (p *Service) postedAmendForm(r *http.Request, a app.Actor) (*changeForm, er
 
 // newAmendForm reads what was asked, and what may be chosen. Nothing that was typed is lost, even where it is wrong.
 func (p *Service) newAmendForm(ctx context.Context, a app.Actor, cluster string, in url.Values) (*changeForm, error) {
-	v, err := p.Muster.Cluster(ctx, a, cluster)
+	v, err := p.Clusters.Cluster(ctx, a, cluster)
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.Muster.Catalog(ctx, a)
+	c, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (p *Service) newAmendForm(ctx context.Context, a app.Actor, cluster string,
 		f.readParameters(in)
 		f.ask.NoRestart = in.Get("no_restart") != ""
 		f.page.Form.NoRestart = f.ask.NoRestart
-		if err := f.readConfig(ctx, p.Amending(), a, in); err != nil {
+		if err := f.readConfig(ctx, p.Specs, a, in); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +205,7 @@ func (f *changeForm) machines(in url.Values) {
 
 // readConfig reads what is to be otherwise in the configuration: what differs between the text as it was shown and as it is now,
 // or, of the form that does it, the difference itself.
-func (f *changeForm) readConfig(ctx context.Context, m site.Amending, a app.Actor, in url.Values) error {
+func (f *changeForm) readConfig(ctx context.Context, m site.Specs, a app.Actor, in url.Values) error {
 	o := &f.page.Form
 	now, err := m.ClusterConfig(ctx, a, f.page.View.ID)
 	if err != nil {

@@ -43,23 +43,23 @@ type waitingInput struct {
 
 func (p *Service) APICancel(ctx context.Context, in *cancelInput) (*site.Body[app.ClusterView], error) {
 	rollBack := in.Body != nil && in.Body.RollBack
-	return p.cluster.View(ctx)(p.Muster.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
+	return p.cluster.View(ctx)(p.Operations.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
 }
 
 func (p *Service) APIPause(ctx context.Context, in *OperationInput) (*site.Body[app.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Muster.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
+	return p.cluster.View(ctx)(p.Operations.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
 func (p *Service) APIResume(ctx context.Context, in *OperationInput) (*site.Body[app.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Muster.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
+	return p.cluster.View(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
 func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[app.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Muster.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
+	return p.cluster.View(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
 }
 
 func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
-	v, err := p.Muster.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
+	v, err := p.Operations.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -72,11 +72,11 @@ func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Bod
 	if in.Body != nil {
 		hash = in.Body.PlanHash
 	}
-	return p.cluster.View(ctx)(p.Muster.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
+	return p.cluster.View(ctx)(p.Operations.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
 }
 
 func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {
-	w, err := p.Muster.Waiting(ctx, site.Caller(ctx), in.ID, execution.WaitingFilter{Node: in.Node, Step: in.Step, From: in.From, Limit: in.Limit})
+	w, err := p.Queues.Waiting(ctx, site.Caller(ctx), in.ID, execution.WaitingFilter{Node: in.Node, Step: in.Step, From: in.From, Limit: in.Limit})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -85,7 +85,7 @@ func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[
 }
 
 func (p *Service) APIQueue(ctx context.Context, _ *struct{}) (*site.Body[execution.Queue], error) {
-	q, err := p.Muster.Queue(ctx, site.Caller(ctx))
+	q, err := p.Queues.Queue(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -94,7 +94,7 @@ func (p *Service) APIQueue(ctx context.Context, _ *struct{}) (*site.Body[executi
 }
 
 func (p *Service) APIQueues(ctx context.Context, _ *struct{}) (*site.Body[execution.Queues], error) {
-	q, err := p.Installation().Queues(ctx, site.Caller(ctx))
+	q, err := p.Queues.Queues(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -2,12 +2,12 @@ package operation
 
 import (
 	"context"
-	"net/http"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // The most that an amendment may name. Clusters have fewer nodes, and catalogs fewer services.
@@ -63,7 +63,7 @@ type amendInput struct {
 }
 
 func (p *Service) APIAmendPreview(ctx context.Context, in *amendInput) (*site.Body[app.AmendPreview], error) {
-	v, err := p.Amending().PreviewAmend(ctx, site.Caller(ctx), in.ID, in.Body)
+	v, err := p.Amendments.PreviewAmend(ctx, site.Caller(ctx), in.ID, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -79,7 +79,7 @@ type clusterConfig struct {
 }
 
 func (p *Service) APIClusterConfig(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
-	config, err := p.Amending().ClusterConfig(ctx, site.Caller(ctx), in.ID)
+	config, err := p.Specs.ClusterConfig(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -87,17 +87,6 @@ func (p *Service) APIClusterConfig(ctx context.Context, in *site.IDInput) (*site
 }
 
 func (p *Service) APIAmend(ctx context.Context, in *amendInput) (*site.Amended, error) {
-	answer, err := p.Amending().Amend(ctx, site.Caller(ctx), in.ID, in.Body)
+	answer, err := p.Amendments.Amend(ctx, site.Caller(ctx), in.ID, in.Body)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
-}
-
-// EitherAmend documents the answers.
-func EitherAmend(o *huma.Operation) {
-	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/AmendAnswer"}}}
-	o.DefaultStatus = http.StatusCreated
-	o.Responses = map[string]*huma.Response{
-		"200": {Description: "The cluster is so already; nothing was to be done", Content: answer},
-		"201": {Description: "The operation, and the cluster as it is now", Content: answer},
-		"202": {Description: "The request waits for approvals", Content: answer},
-	}
 }

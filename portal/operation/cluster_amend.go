@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // AmendShow shows what an amendment would do that an address asks for, or the form to ask for one.
@@ -33,7 +34,7 @@ func (p *Service) AmendPreview(w http.ResponseWriter, r *http.Request, a app.Act
 
 // AmendBack leads to where amendments are asked for.
 func (p *Service) AmendBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (p *Service) Amend(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		f.page.Notice = "Have a look at what it would do first."
 		return p.showAmend(w, r, a, f, http.StatusUnprocessableEntity)
 	}
-	answer, err := p.Amending().Amend(r.Context(), a, f.page.View.ID, f.ask)
+	answer, err := p.Amendments.Amend(r.Context(), a, f.page.View.ID, f.ask)
 	e := app.AsError(err)
 	switch {
 	case err == nil && answer.Operation == 0 && answer.Request != nil:
@@ -90,7 +91,7 @@ func (p *Service) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor,
 	if f.whole && !f.page.Wrong() {
 		ask := f.ask
 		ask.PlanHash = "" // a preview finds the hash; it does not keep to one
-		v, err := p.Amending().PreviewAmend(r.Context(), a, f.page.View.ID, ask)
+		v, err := p.Amendments.PreviewAmend(r.Context(), a, f.page.View.ID, ask)
 		e := app.AsError(err)
 		switch {
 		case err == nil:

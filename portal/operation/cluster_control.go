@@ -3,22 +3,23 @@ package operation
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) ClusterPause(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.ToCluster(w, r)(p.Muster.PauseOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
+	return p.ToCluster(w, r)(p.Operations.PauseOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
 }
 
 func (p *Service) ClusterResume(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.ToCluster(w, r)(p.Muster.ResumeOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
+	return p.ToCluster(w, r)(p.Operations.ResumeOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
 }
 
 func (p *Service) NodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.ToCluster(w, r)(p.Muster.RetryNode(r.Context(), a, chi.URLParam(r, "id"), chi.URLParam(r, "node")))
+	return p.ToCluster(w, r)(p.Operations.RetryNode(r.Context(), a, chi.URLParam(r, "id"), chi.URLParam(r, "node")))
 }
 
 // ClusterCancelAsk asks what shall become of what was made.
@@ -45,7 +46,7 @@ func (p *Service) ClusterCancel(w http.ResponseWriter, r *http.Request, a app.Ac
 	if then != "" && then != string(app.FailureRollBack) {
 		return &app.Error{Code: app.EInvalid, Field: "then", Message: "What is to become of what was made is not known.", Hint: "Go back and choose again."}
 	}
-	return p.ToCluster(w, r)(p.Muster.CancelOperation(r.Context(), a, chi.URLParam(r, "id"), 0, then != ""))
+	return p.ToCluster(w, r)(p.Operations.CancelOperation(r.Context(), a, chi.URLParam(r, "id"), 0, then != ""))
 }
 
 // ClusterRollBackAsk shows the plan of a roll-back; what is shown is what runs.
@@ -55,7 +56,7 @@ func (p *Service) ClusterRollBackAsk(w http.ResponseWriter, r *http.Request, a a
 
 func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
 	id := chi.URLParam(r, "id")
-	view, err := p.Muster.Cluster(r.Context(), a, id)
+	view, err := p.Clusters.Cluster(r.Context(), a, id)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Acto
 		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
 		return nil
 	}
-	preview, err := p.Muster.PreviewRollBack(r.Context(), a, view.ID, 0)
+	preview, err := p.Operations.PreviewRollBack(r.Context(), a, view.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (p *Service) ClusterRollBack(w http.ResponseWriter, r *http.Request, a app.
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	view, err := p.Muster.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
+	view, err := p.Operations.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
 		return p.askRollBack(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}

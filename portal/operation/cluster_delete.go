@@ -3,13 +3,14 @@ package operation
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	clusterpage "muster/portal/cluster"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) ClusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	view, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func (p *Service) ClusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app
 }
 
 func (p *Service) ClusterDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	view, err := p.Muster.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
+	view, err := p.Clusters.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}

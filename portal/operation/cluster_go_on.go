@@ -3,9 +3,10 @@ package operation
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // ClusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
@@ -14,11 +15,11 @@ func (p *Service) ClusterGoOnAsk(w http.ResponseWriter, r *http.Request, a app.A
 }
 
 func (p *Service) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
-	view, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	preview, err := p.GoingOn().PreviewGoOn(r.Context(), a, view.ID, 0)
+	preview, err := p.Operations.PreviewGoOn(r.Context(), a, view.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (p *Service) ClusterGoOn(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	view, err := p.GoingOn().GoOn(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), r.PostForm.Get("top_up") == "")
+	view, err := p.Operations.GoOn(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), r.PostForm.Get("top_up") == "")
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
 		return p.askGoOn(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}
@@ -54,5 +55,5 @@ func (p *Service) ClusterTopUp(w http.ResponseWriter, r *http.Request, a app.Act
 	default:
 		return &app.Error{Code: app.EInvalid, Field: "do", Message: "What is to be done is not known.", Hint: "Go back and choose again."}
 	}
-	return p.ToCluster(w, r)(p.GoingOn().SetTopUp(r.Context(), a, chi.URLParam(r, "id"), o))
+	return p.ToCluster(w, r)(p.Operations.SetTopUp(r.Context(), a, chi.URLParam(r, "id"), o))
 }

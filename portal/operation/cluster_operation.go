@@ -4,10 +4,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // ClusterPlan is the page of the latest operation.
@@ -47,11 +48,11 @@ func (p *Service) operationPage(w http.ResponseWriter, r *http.Request, a app.Ac
 
 // ClusterHistory lists all that was asked of a cluster.
 func (p *Service) ClusterHistory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Muster.Cluster(r.Context(), a, chi.URLParam(r, "id"))
+	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	h := clusterpage.History{Now: p.Now(), View: v, Tabs: p.ClusterTabs(a, v, "history"), Receipts: p.Machines() != nil, Checks: p.health.Checking() != nil, Compare: p.Life() != nil}
+	h := clusterpage.History{Now: p.Now(), View: v, Tabs: p.ClusterTabs(a, v, "history")}
 	h.From, _ = strconv.Atoi(r.URL.Query().Get("from"))
 	f := p.ClusterFrame(r, "History of "+v.Name)
 	p.Render(w, r, http.StatusOK, HistoryPage(f, h))

@@ -6,28 +6,20 @@ import (
 
 // ClusterTabs are the pages of one cluster.
 type ClusterTabs struct {
-	ID string
-	At string // "overview", "plan", "logs", "access", "health", "history", "manage"
-	// Which pages there are beside those that there always are.
-	Access, Health, Manage bool
+	ID   string
+	At   string // "overview", "plan", "logs", "access", "health", "history", "manage"
+	Gone bool   // it was deleted, and only what happened can be looked at
 }
 
 type tab struct{ at, path, word string }
 
 func (t ClusterTabs) list() []tab {
-	all := []tab{{"overview", "", "Overview"}, {"plan", "/plan", "Plan"}, {"logs", "/logs", "Logs"}}
-	for _, x := range []struct {
-		there bool
-		tab   tab
-	}{
-		{t.Access, tab{"access", "/access", "Access"}}, {t.Health, tab{"health", "/health", "Health"}},
-		{true, tab{"history", "/history", "History"}}, {t.Manage, tab{"manage", "/manage", "Manage"}},
-	} {
-		if x.there {
-			all = append(all, x.tab)
-		}
+	past := []tab{{"overview", "", "Overview"}, {"plan", "/plan", "Plan"}, {"logs", "/logs", "Logs"}}
+	history := tab{"history", "/history", "History"}
+	if t.Gone {
+		return append(past, history)
 	}
-	return all
+	return append(past, tab{"access", "/access", "Access"}, tab{"health", "/health", "Health"}, history, tab{"manage", "/manage", "Manage"})
 }
 
 // OperationURL is the page of one operation, for good.

@@ -15,19 +15,11 @@ type Frame struct {
 	Scripts []string // likewise
 	At      string   // the part of the portal that the page belongs to: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices"
 	Side    string   // on pages for admins, the path of the section; "/admin" on the one that leads to all; "" elsewhere
-	Catalog bool     // there are pages of templates
-	Usage   bool     // there is a page of usage
-	Search  bool     // there is a page that searches
 	Sought  string   // what was searched for
 	All     []Section
 	Tenants []string // between which the actor may switch; none for most people
 	Inbox   int      // how many requests wait for the actor
-	Asks    bool     // there are requests
-	// Questions tells that there are steps which people carry out, and Asked how many of those wait for the actor.
-	Questions bool
-	Asked     int
-	Notices   bool // there is a page of notices
-	Account   bool // there are pages of one's own account
+	Asked   int      // how many steps that people carry out do
 }
 
 // May tells whether something is shown; the use cases have the last word.

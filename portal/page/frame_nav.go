@@ -13,17 +13,10 @@ type NavItem struct {
 
 // Nav is what the actor may go to from everywhere.
 func (f Frame) Nav() []NavItem {
-	all := []NavItem{{Path: "/", Name: "Home", At: "home"}, {Path: "/clusters", Name: "Clusters", At: "clusters"}}
-	if f.Catalog {
-		all = append(all, NavItem{Path: "/templates", Name: "Catalog", At: "templates"})
-	}
-	if f.Asks {
-		all = append(all, NavItem{Path: "/requests", Name: "Requests", At: "requests", Counts: "requests", Count: f.Inbox})
-	}
-	if f.Questions {
-		all = append(all, NavItem{Path: "/questions", Name: "Questions", At: "questions", Counts: "questions", Count: f.Asked})
-	}
-	if f.Usage && f.May("Usage") {
+	all := []NavItem{{Path: "/", Name: "Home", At: "home"}, {Path: "/clusters", Name: "Clusters", At: "clusters"}, {Path: "/templates", Name: "Catalog", At: "templates"},
+		{Path: "/requests", Name: "Requests", At: "requests", Counts: "requests", Count: f.Inbox},
+		{Path: "/questions", Name: "Questions", At: "questions", Counts: "questions", Count: f.Asked}}
+	if f.May("Usage") {
 		all = append(all, NavItem{Path: "/usage", Name: "Usage", At: "usage"})
 	}
 	if len(f.Sections()) > 0 {

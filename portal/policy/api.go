@@ -42,19 +42,19 @@ type policyZone struct {
 }
 
 func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[policyList], error) {
-	list, err := p.Ruling().PolicyList(ctx, site.Caller(ctx))
+	list, err := p.Policies.PolicyList(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	zone, err := p.Ruling().PolicyZone(ctx, site.Caller(ctx))
+	zone, err := p.Policies.PolicyZone(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Ruling().PolicyWords())}}, nil
+	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Policies.PolicyWords())}}, nil
 }
 
 func (p *Service) APIShow(ctx context.Context, in *PolicyPath) (*site.Body[policyVersions], error) {
-	all, err := p.Ruling().Policy(ctx, site.Caller(ctx), in.Name)
+	all, err := p.Policies.Policy(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -65,7 +65,7 @@ func (p *Service) APISave(ctx context.Context, in *policyInput) (*site.Body[appp
 	if in.Body.Name != in.Name {
 		return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "name", Message: "The policy has another name than the address.", Hint: "A policy cannot be renamed; make a new one and delete the old."})
 	}
-	saved, err := p.Ruling().SavePolicy(ctx, site.Caller(ctx), in.Body)
+	saved, err := p.Policies.SavePolicy(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -73,14 +73,14 @@ func (p *Service) APISave(ctx context.Context, in *policyInput) (*site.Body[appp
 }
 
 func (p *Service) APIDelete(ctx context.Context, in *PolicyPath) (*site.Body[policyDeleted], error) {
-	if err := p.Ruling().DeletePolicy(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Policies.DeletePolicy(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[policyDeleted]{Body: policyDeleted{in.Name}}, nil
 }
 
 func (p *Service) APITry(ctx context.Context, in *tryInput) (*site.Body[apppolicy.Trial], error) {
-	t, err := p.Ruling().TryPolicy(ctx, site.Caller(ctx), in.Body)
+	t, err := p.Policies.TryPolicy(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -88,7 +88,7 @@ func (p *Service) APITry(ctx context.Context, in *tryInput) (*site.Body[apppolic
 }
 
 func (p *Service) APIZone(ctx context.Context, in *zoneInput) (*site.Body[policyZone], error) {
-	if err := p.Ruling().SetPolicyZone(ctx, site.Caller(ctx), in.Body.TimeZone); err != nil {
+	if err := p.Policies.SetPolicyZone(ctx, site.Caller(ctx), in.Body.TimeZone); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[policyZone]{Body: in.Body}, nil

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the request that waits.
@@ -83,7 +84,7 @@ type breakGlassInput struct {
 }
 
 func (p *Service) APIRequestList(ctx context.Context, in *requestListInput) (*site.Body[requestList], error) {
-	list, err := p.Requesting().Requests(ctx, site.Caller(ctx), app.RequestFilter{View: in.View, Status: in.Status, Before: in.Before, Limit: in.Limit})
+	list, err := p.Requests.Requests(ctx, site.Caller(ctx), app.RequestFilter{View: in.View, Status: in.Status, Before: in.Before, Limit: in.Limit})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -91,23 +92,23 @@ func (p *Service) APIRequestList(ctx context.Context, in *requestListInput) (*si
 }
 
 func (p *Service) APIRequestShow(ctx context.Context, in *RequestPath) (*site.Body[app.Request], error) {
-	return p.request(ctx)(p.Requesting().Request(ctx, site.Caller(ctx), in.ID))
+	return p.request(ctx)(p.Requests.Request(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APIRequestReview(ctx context.Context, in *reviewInput) (*site.Body[app.Request], error) {
-	return p.request(ctx)(p.Requesting().Review(ctx, site.Caller(ctx), in.ID, in.Body))
+	return p.request(ctx)(p.Requests.Review(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
 func (p *Service) APIRequestConfirm(ctx context.Context, in *confirmInput) (*site.Body[app.Request], error) {
-	return p.request(ctx)(p.Requesting().Confirm(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash))
+	return p.request(ctx)(p.Requests.Confirm(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash))
 }
 
 func (p *Service) APIRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[app.Request], error) {
-	return p.request(ctx)(p.Requesting().Withdraw(ctx, site.Caller(ctx), in.ID, in.Body.Reason))
+	return p.request(ctx)(p.Requests.Withdraw(ctx, site.Caller(ctx), in.ID, in.Body.Reason))
 }
 
 func (p *Service) APIRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[app.Request], error) {
-	return p.request(ctx)(p.Requesting().BreakGlass(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
+	return p.request(ctx)(p.Requests.BreakGlass(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
 }
 
 // request answers with what a use case gave.

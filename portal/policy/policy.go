@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	apppolicy "muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -20,11 +21,11 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 
 func (p *Service) showPolicies(w http.ResponseWriter, r *http.Request, a app.Actor, status int, l List) error {
 	var err error
-	if l.Policies, err = p.Ruling().PolicyList(r.Context(), a); err != nil {
+	if l.Policies, err = p.Policies.PolicyList(r.Context(), a); err != nil {
 		return err
 	}
 	if l.Zone == "" {
-		if l.Zone, err = p.Ruling().PolicyZone(r.Context(), a); err != nil {
+		if l.Zone, err = p.Policies.PolicyZone(r.Context(), a); err != nil {
 			return err
 		}
 	}
@@ -39,7 +40,7 @@ func (p *Service) Zone(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return err
 	}
 	zone := strings.TrimSpace(r.PostForm.Get("time_zone"))
-	err := p.Ruling().SetPolicyZone(r.Context(), a, zone)
+	err := p.Policies.SetPolicyZone(r.Context(), a, zone)
 	if app.CodeOf(err) == app.EInvalid {
 		e := app.AsError(err)
 		return p.showPolicies(w, r, a, site.StatusOf(err), List{Zone: zone, Zoned: page.Complaint{Message: e.Message, Hint: e.Hint}})
@@ -55,7 +56,7 @@ func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	if !a.May("SavePolicy") {
 		return &app.Error{Code: app.EForbidden, Message: "Only admins write policies.", Hint: "Ask an admin of your tenant."}
 	}
-	list, err := p.Ruling().PolicyList(r.Context(), a)
+	list, err := p.Policies.PolicyList(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 
 func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "policy")
-	versions, err := p.Ruling().Policy(r.Context(), a, name)
+	versions, err := p.Policies.Policy(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -81,10 +82,10 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 
 func (p *Service) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor, status int, e Edit) error {
 	e.Now, e.Edit = p.Now(), a.May("SavePolicy")
-	e.Words = p.Ruling().PolicyWords()
+	e.Words = p.Policies.PolicyWords()
 	if !e.New && e.Versions == nil {
 		var err error
-		if e.Versions, err = p.Ruling().Policy(r.Context(), a, e.Name); err != nil && app.CodeOf(err) != app.ENotFound {
+		if e.Versions, err = p.Policies.Policy(r.Context(), a, e.Name); err != nil && app.CodeOf(err) != app.ENotFound {
 			return err
 		}
 	}
@@ -170,7 +171,7 @@ func (p *Service) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if len(f.Errors) > 0 {
 		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.Edit)
 	}
-	saved, err := p.Ruling().SavePolicy(r.Context(), a, f.policy)
+	saved, err := p.Policies.SavePolicy(r.Context(), a, f.policy)
 	if err == nil {
 		http.Redirect(w, r, "/admin/policies/"+saved.Name, http.StatusSeeOther)
 		return nil
@@ -191,7 +192,7 @@ func (p *Service) Try(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	if len(f.Errors) > 0 {
 		return p.showPolicy(w, r, a, http.StatusUnprocessableEntity, f.Edit)
 	}
-	trial, err := p.Ruling().TryPolicy(r.Context(), a, t)
+	trial, err := p.Policies.TryPolicy(r.Context(), a, t)
 	if err == nil {
 		f.Trial = &trial
 		return p.showPolicy(w, r, a, http.StatusOK, f.Edit)
@@ -241,7 +242,7 @@ func (f *policyForm) try() apppolicy.Try {
 }
 
 func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if err := p.Ruling().DeletePolicy(r.Context(), a, chi.URLParam(r, "policy")); err != nil {
+	if err := p.Policies.DeletePolicy(r.Context(), a, chi.URLParam(r, "policy")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/policies", http.StatusSeeOther)

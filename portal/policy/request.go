@@ -9,28 +9,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // ask asks for a cluster, with or without requests.
 func (p *Service) ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
-	if m := p.Requesting(); m != nil {
-		return m.Ask(ctx, a, r)
-	}
-	v, err := p.Muster.CreateCluster(ctx, a, r)
-	return app.Answer{Cluster: &v}, err
+	return p.Creates.Ask(ctx, a, r)
 }
 
 // Submit is ask for a page, which leads to the cluster and needs only its id.
 func (p *Service) Submit(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
-	if m := p.Requesting(); m != nil {
-		return m.SubmitRequest(ctx, a, r)
-	}
-	v, err := p.Muster.CreateCluster(ctx, a, r)
-	return app.Answer{Request: app.Request{Cluster: v.ID}}, err
+	return p.Creates.SubmitRequest(ctx, a, r)
 }
 
 // pageOfRequests is how many requests a page lists.
@@ -57,7 +50,7 @@ func (p *Service) requests(ctx context.Context, a app.Actor, at *url.URL) (Reque
 	}
 	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
 	var err error
-	if l.Requests, err = p.Requesting().Requests(ctx, a, f); err != nil {
+	if l.Requests, err = p.Requests.Requests(ctx, a, f); err != nil {
 		return l, err
 	}
 	if len(l.Requests) > pageOfRequests {
@@ -65,7 +58,7 @@ func (p *Service) requests(ctx context.Context, a app.Actor, at *url.URL) (Reque
 		l.Older = l.Requests[pageOfRequests-1].ID
 	}
 	if f.Before == 0 {
-		l.Inbox, err = p.Requesting().Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: 100})
+		l.Inbox, err = p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: 100})
 	}
 	return l, err
 }
@@ -107,11 +100,11 @@ func (p *Service) showRequest(w http.ResponseWriter, r *http.Request, a app.Acto
 
 // requestPage reads a request for its page.
 func (p *Service) requestPage(ctx context.Context, a app.Actor, id int64, form RequestForm) (s RequestShow, err error) {
-	q, err := p.Requesting().Request(ctx, a, id)
+	q, err := p.Requests.Request(ctx, a, id)
 	if err != nil {
 		return s, err
 	}
-	c, err := p.Muster.Catalog(ctx, a)
+	c, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
 		return s, err
 	}
@@ -186,7 +179,7 @@ func (p *Service) RequestReview(ctx context.Context, a app.Actor, id int64, f Re
 			return err
 		}
 	}
-	_, err := p.Requesting().Review(ctx, a, id, v)
+	_, err := p.Requests.Review(ctx, a, id, v)
 	return err
 }
 
@@ -208,16 +201,16 @@ func parseSpan(text, field string) (time.Duration, error) {
 }
 
 func (p *Service) RequestConfirm(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
-	_, err := p.Requesting().Confirm(ctx, a, id, f.PlanHash)
+	_, err := p.Requests.Confirm(ctx, a, id, f.PlanHash)
 	return err
 }
 
 func (p *Service) RequestWithdraw(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
-	_, err := p.Requesting().Withdraw(ctx, a, id, f.Reason)
+	_, err := p.Requests.Withdraw(ctx, a, id, f.Reason)
 	return err
 }
 
 func (p *Service) RequestBreakGlass(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
-	_, err := p.Requesting().BreakGlass(ctx, a, id, f.PlanHash, f.Reason)
+	_, err := p.Requests.BreakGlass(ctx, a, id, f.PlanHash, f.Reason)
 	return err
 }

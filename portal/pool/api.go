@@ -47,7 +47,7 @@ func ageOf(nanoseconds *int64) *time.Duration {
 }
 
 func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[poolList], error) {
-	all, err := p.Pooling().Pools(ctx, site.Caller(ctx))
+	all, err := p.Pools.Pools(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -55,27 +55,27 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[poolList
 }
 
 func (p *Service) APIShow(ctx context.Context, in *PoolName) (*site.Body[app.PoolView], error) {
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().Pool(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.Pool(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APICreate(ctx context.Context, in *poolCreateInput) (*site.Body[app.PoolView], error) {
 	b := in.Body
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().CreatePool(ctx, site.Caller(ctx), app.PoolRequest{Name: b.Name, Hardware: b.Hardware, Image: b.Image, Provider: b.Provider,
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.CreatePool(ctx, site.Caller(ctx), app.PoolRequest{Name: b.Name, Hardware: b.Hardware, Image: b.Image, Provider: b.Provider,
 		Zone: b.Zone, Count: &b.Count, MaxAge: ageOf(b.MaxAge), Mode: b.Mode}))
 }
 
 func (p *Service) APIChange(ctx context.Context, in *poolChangeInput) (*site.Body[app.PoolView], error) {
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().ChangePool(ctx, site.Caller(ctx), app.PoolRequest{Name: in.Name, Count: in.Body.Count, MaxAge: ageOf(in.Body.MaxAge), Mode: in.Body.Mode}))
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.ChangePool(ctx, site.Caller(ctx), app.PoolRequest{Name: in.Name, Count: in.Body.Count, MaxAge: ageOf(in.Body.MaxAge), Mode: in.Body.Mode}))
 }
 
 func (p *Service) APIDrain(ctx context.Context, in *PoolName) (*site.Body[app.PoolView], error) {
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pooling().DrainPool(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.DrainPool(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIDelete(ctx context.Context, in *PoolName) (*site.Body[app.PoolReceipt], error) {
-	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pooling().DeletePool(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pools.DeletePool(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIReceipt(ctx context.Context, in *PoolName) (*site.Body[app.PoolReceipt], error) {
-	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pooling().PoolReceipt(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pools.PoolReceipt(ctx, site.Caller(ctx), in.Name))
 }

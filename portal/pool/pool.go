@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func poolPath(name string) string { return "/admin/pools/" + name }
@@ -21,10 +22,10 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 func (p *Service) showPools(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
 	l := List{Now: p.Now(), Form: form}
 	var err error
-	if l.Pools, err = p.Pooling().Pools(r.Context(), a); err != nil {
+	if l.Pools, err = p.Pools.Pools(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Form.Catalog, err = p.Muster.Catalog(r.Context(), a); err != nil {
+	if l.Form.Catalog, err = p.Catalogs.Catalog(r.Context(), a); err != nil {
 		return err
 	}
 	f := p.AdminFrame(r, "Pools")
@@ -37,11 +38,11 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 }
 
 func (p *Service) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *Form) error {
-	v, err := p.Pooling().Pool(r.Context(), a, name)
+	v, err := p.Pools.Pool(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
-	receipt, err := p.Pooling().PoolReceipt(r.Context(), a, name)
+	receipt, err := p.Pools.PoolReceipt(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func poolComplaint(in *Form, err error) (int, error) {
 func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, in, err := poolRequest(r)
 	if err == nil {
-		_, err = p.Pooling().CreatePool(r.Context(), a, q)
+		_, err = p.Pools.CreatePool(r.Context(), a, q)
 	}
 	if err != nil {
 		status, err := poolComplaint(&in, err)
@@ -117,7 +118,7 @@ func (p *Service) Change(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	q, in, err := poolRequest(r)
 	q.Name = chi.URLParam(r, "pool")
 	if err == nil {
-		_, err = p.Pooling().ChangePool(r.Context(), a, q)
+		_, err = p.Pools.ChangePool(r.Context(), a, q)
 	}
 	if err != nil {
 		status, err := poolComplaint(&in, err)
@@ -131,7 +132,7 @@ func (p *Service) Change(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 func (p *Service) Drain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Pooling().DrainPool(r.Context(), a, chi.URLParam(r, "pool"))
+	v, err := p.Pools.DrainPool(r.Context(), a, chi.URLParam(r, "pool"))
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (p *Service) DeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if !a.May("DeletePool") {
 		return &app.Error{Code: app.EForbidden, Message: "Only admins delete pools."}
 	}
-	v, err := p.Pooling().Pool(r.Context(), a, chi.URLParam(r, "pool"))
+	v, err := p.Pools.Pool(r.Context(), a, chi.URLParam(r, "pool"))
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (p *Service) DeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if _, err := p.Pooling().DeletePool(r.Context(), a, chi.URLParam(r, "pool")); err != nil {
+	if _, err := p.Pools.DeletePool(r.Context(), a, chi.URLParam(r, "pool")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/pools", http.StatusSeeOther)

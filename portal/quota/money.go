@@ -27,7 +27,7 @@ type quotaKeyInput struct {
 }
 
 func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[quotaList], error) {
-	all, err := p.Money().Quotas(ctx, site.Caller(ctx))
+	all, err := p.Quotas.Quotas(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -35,7 +35,7 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[quotaLis
 }
 
 func (p *Service) APILeft(ctx context.Context, _ *struct{}) (*site.Body[apppolicy.QuotaLeft], error) {
-	left, err := p.Money().QuotaLeft(ctx, site.Caller(ctx))
+	left, err := p.Quotas.QuotaLeft(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -61,17 +61,17 @@ func (p *Service) APIDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, 
 // setQuota asks the use case that the scope belongs to.
 func (p *Service) setQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
 	if q.Scope == app.QuotaTenant {
-		return p.Money().SetTenantQuota(ctx, a, q.Limits)
+		return p.Quotas.SetTenantQuota(ctx, a, q.Limits)
 	}
-	return p.Money().SetQuota(ctx, a, q)
+	return p.Quotas.SetQuota(ctx, a, q)
 }
 
 func (p *Service) deleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error {
 	if scope == app.QuotaTenant {
-		_, err := p.Money().SetTenantQuota(ctx, a, apppolicy.Limits{})
+		_, err := p.Quotas.SetTenantQuota(ctx, a, apppolicy.Limits{})
 		return err
 	}
-	return p.Money().DeleteQuota(ctx, a, scope, name)
+	return p.Quotas.DeleteQuota(ctx, a, scope, name)
 }
 
 type leaseInput struct {
@@ -80,11 +80,11 @@ type leaseInput struct {
 }
 
 func (p *Service) APILeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.LeaseOutlook], error) {
-	return p.outlook(ctx)(p.Money().LeaseOutlook(ctx, site.Caller(ctx), in.ID))
+	return p.outlook(ctx)(p.Leases.LeaseOutlook(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APILeaseExtend(ctx context.Context, in *leaseInput) (*site.Body[appoperation.LeaseOutlook], error) {
-	return p.outlook(ctx)(p.Money().ExtendLease(ctx, site.Caller(ctx), in.ID, in.Body))
+	return p.outlook(ctx)(p.Leases.ExtendLease(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
 func (p *Service) outlook(ctx context.Context) func(appoperation.LeaseOutlook, error) (*site.Body[appoperation.LeaseOutlook], error) {

@@ -17,7 +17,7 @@ func (p *Service) Page(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 }
 
 func (p *Service) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
-	all, err := p.Money().Quotas(r.Context(), a)
+	all, err := p.Quotas.Quotas(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,10 @@ func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) er
 
 // Left is what is left for the actor, for the page of a new cluster, which is worth showing without it too.
 func (p *Service) Left(r *http.Request, a app.Actor) []app.QuotaLine {
-	if p.Money() == nil || !a.May("CreateCluster") {
+	if !a.May("CreateCluster") {
 		return nil
 	}
-	left, err := p.Money().QuotaLeft(r.Context(), a)
+	left, err := p.Quotas.QuotaLeft(r.Context(), a)
 	if err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 		return nil

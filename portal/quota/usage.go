@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/usage"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 type usageInput struct {
@@ -56,9 +57,9 @@ func (p *Service) APIUsage(ctx context.Context, in *usageInput) (*usageOutput, e
 
 func (p *Service) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, all bool) (usage.Usage, error) {
 	if all {
-		return p.Money().UsageOfAll(ctx, a, f)
+		return p.Usage.UsageOfAll(ctx, a, f)
 	}
-	return p.Money().Usage(ctx, a, f)
+	return p.Usage.Usage(ctx, a, f)
 }
 
 // usageFilter reads what is asked for. A day as the end is meant with all of it.
@@ -146,7 +147,7 @@ func (p *Service) UsageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 const SumUsage = 1000
 
 func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
-	counts, err := p.Muster.ClusterCounts(r.Context(), a, app.ClusterFilter{Deleted: true})
+	counts, err := p.Clusters.ClusterCounts(r.Context(), a, app.ClusterFilter{Deleted: true})
 	if err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 	}
@@ -160,10 +161,10 @@ func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
 // MonthCost is what the actor's machines cost this month so far; nil where that cannot be told. The list of clusters is worth
 // more than this line, so a failure is only logged.
 func (p *Service) MonthCost(r *http.Request, a app.Actor) *usage.UsageSum {
-	if p.Money() == nil || !a.May("Usage") {
+	if !a.May("Usage") {
 		return nil
 	}
-	u, err := p.Money().Usage(r.Context(), a, usage.UsageFilter{Mine: true})
+	u, err := p.Usage.Usage(r.Context(), a, usage.UsageFilter{Mine: true})
 	if err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 		return nil

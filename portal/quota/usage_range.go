@@ -9,12 +9,6 @@ import (
 	"muster/app/usage"
 )
 
-// Forecast is a power that a Muster may have: what is still to come this month.
-type Forecast interface {
-	UsageAhead(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
-	UsageAheadOfAll(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
-}
-
 // rangeDays gives a range as it would be typed: its first day, and its last, "" where it goes on until now.
 func rangeDays(name string, now time.Time) (from, to string) {
 	month := app.MonthOf(now)
@@ -51,13 +45,12 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 
 // ahead gives the forecast that belongs to what is shown; nil where there is none.
 func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.UsageAhead, error) {
-	f, can := p.Muster.(Forecast)
-	if !can || v.Range != ThisMonth {
+	if v.Range != ThisMonth {
 		return nil, nil
 	}
-	look := f.UsageAhead
+	look := p.Usage.UsageAhead
 	if v.All {
-		look = f.UsageAheadOfAll
+		look = p.Usage.UsageAheadOfAll
 	}
 	u, err := look(ctx, a)
 	if err != nil || u.User != v.Usage.User {

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"muster/app"
 	"muster/app/resource"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
 // Uploads tells requests whose body is a content, which has a limit of its own and is never held in memory.
@@ -63,9 +64,6 @@ func Content(o *huma.Operation) {
 	}
 }
 
-// Slow lets an operation take longer than others, as it speaks to somebody else.
-func Slow(o *huma.Operation) { o.Metadata = map[string]any{site.MetaStream: true} }
-
 type ResourcePath struct {
 	Resource string `path:"resource" maxLength:"400" doc:"Its automator, type and name with colons between, such as shell:archive:site"`
 }
@@ -100,12 +98,12 @@ type resourceFileList struct {
 }
 
 func (p *Service) APITypes(ctx context.Context, _ *struct{}) (*site.Body[resourceTypeList], error) {
-	all, err := p.Resourcing().ResourceTypes(ctx, site.Caller(ctx))
+	all, err := p.Resources.ResourceTypes(ctx, site.Caller(ctx))
 	return site.Answered[resourceTypeList](ctx, p.Site)(resourceTypeList{site.OrEmpty(all)}, err)
 }
 
 func (p *Service) APIList(ctx context.Context, in *ResourceListInput) (*site.Body[resourceList], error) {
-	list, more, err := p.Resourcing().Resources(ctx, site.Caller(ctx), resource.ResourceFilter{Family: resource.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
+	list, more, err := p.Resources.Resources(ctx, site.Caller(ctx), resource.ResourceFilter{Family: resource.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
 		After: in.After, Limit: in.Limit})
 	out := resourceList{Resources: site.OrEmpty(list)}
 	if more && len(list) > 0 {
@@ -119,7 +117,7 @@ func (p *Service) APIShow(ctx context.Context, in *ResourcePath) (*site.Body[res
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[resource.ResourceInfo](ctx, p.Site)(p.Resourcing().Resource(ctx, site.Caller(ctx), id))
+	return site.Answered[resource.ResourceInfo](ctx, p.Site)(p.Resources.Resource(ctx, site.Caller(ctx), id))
 }
 
 type resourcePushInput struct {
@@ -145,7 +143,7 @@ func (p *Service) APIPush(ctx context.Context, in *resourcePushInput) (*site.Bod
 	}
 	ctx, cancel := context.WithTimeout(ctx, site.UploadTime)
 	defer cancel()
-	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Resourcing().PushResource(ctx, site.Caller(ctx),
+	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Versions.PushResource(ctx, site.Caller(ctx),
 		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: in.File}, Note: in.Note, Hash: in.Sha256, Stage: in.Stage}, in.stream))
 }
 
@@ -167,16 +165,16 @@ func (p *Service) APIImport(ctx context.Context, in *resourceImportInput) (*site
 		return nil, p.Fail(ctx, err)
 	}
 	b := in.Body
-	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Resourcing().ImportResource(ctx, site.Caller(ctx),
+	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Versions.ImportResource(ctx, site.Caller(ctx),
 		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
 }
 
 func (p *Service) APIStage(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
-	return p.resourceMark(ctx, in, p.Resourcing().StageResource)
+	return p.resourceMark(ctx, in, p.Versions.StageResource)
 }
 
 func (p *Service) APIRecall(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
-	return p.resourceMark(ctx, in, p.Resourcing().RecallResource)
+	return p.resourceMark(ctx, in, p.Versions.RecallResource)
 }
 
 func (p *Service) resourceMark(ctx context.Context, in *ResourceVersionPath, mark func(context.Context, app.Actor, resource.ResourceID, int64) (resource.ResourceInfo, error)) (*site.Body[resource.ResourceInfo], error) {
@@ -190,7 +188,7 @@ func (p *Service) resourceMark(ctx context.Context, in *ResourceVersionPath, mar
 func (p *Service) APIDelete(ctx context.Context, in *ResourceVersionPath) (*struct{}, error) {
 	id, err := in.id()
 	if err == nil {
-		err = p.Resourcing().DeleteResource(ctx, site.Caller(ctx), id, in.Version)
+		err = p.Versions.DeleteResource(ctx, site.Caller(ctx), id, in.Version)
 	}
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -208,7 +206,7 @@ type resourceSyncInput struct {
 
 func (p *Service) APISync(ctx context.Context, in *resourceSyncInput) (*site.Body[resource.ResourceSync], error) {
 	f := resource.ResourceFilter{Family: resource.ResourceFamily(in.Body.Family), Member: in.Body.Member}
-	return site.Answered[resource.ResourceSync](ctx, p.Site)(p.Resourcing().SyncResources(ctx, site.Caller(ctx), f, in.Body.DryRun))
+	return site.Answered[resource.ResourceSync](ctx, p.Site)(p.Versions.SyncResources(ctx, site.Caller(ctx), f, in.Body.DryRun))
 }
 
 type resourceDiffInput struct {
@@ -222,7 +220,7 @@ func (p *Service) APIDiff(ctx context.Context, in *resourceDiffInput) (*site.Bod
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[resource.ResourceDiff](ctx, p.Site)(p.Resourcing().DiffResource(ctx, site.Caller(ctx), id, in.From, in.To))
+	return site.Answered[resource.ResourceDiff](ctx, p.Site)(p.Resources.DiffResource(ctx, site.Caller(ctx), id, in.From, in.To))
 }
 
 func (p *Service) APIFiles(ctx context.Context, in *ResourceVersionPath) (*site.Body[resourceFileList], error) {
@@ -230,7 +228,7 @@ func (p *Service) APIFiles(ctx context.Context, in *ResourceVersionPath) (*site.
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	files, err := p.Resourcing().ResourceFiles(ctx, site.Caller(ctx), id, in.Version)
+	files, err := p.Resources.ResourceFiles(ctx, site.Caller(ctx), id, in.Version)
 	return site.Answered[resourceFileList](ctx, p.Site)(resourceFileList{site.OrEmpty(files)}, err)
 }
 
@@ -266,7 +264,7 @@ func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app
 		}
 		from = n
 	}
-	info, v, r, err := p.Resourcing().OpenResource(ctx, a, id, number, from)
+	info, v, r, err := p.Resources.OpenResource(ctx, a, id, number, from)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/resource"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // resourcesOnPage is how many resources a page shows.
@@ -29,17 +30,17 @@ func (p *Service) showResources(w http.ResponseWriter, r *http.Request, a app.Ac
 	l := List{Now: p.Now(), Form: form, Search: clip(strings.TrimSpace(q.Get("search")), 100)}
 	var more bool
 	var err error
-	if l.Types, err = p.Resourcing().ResourceTypes(r.Context(), a); err != nil {
+	if l.Types, err = p.Resources.ResourceTypes(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Resources, more, err = p.Resourcing().Resources(r.Context(), a, resource.ResourceFilter{Search: l.Search, After: q.Get("after"), Limit: resourcesOnPage}); err != nil {
+	if l.Resources, more, err = p.Resources.Resources(r.Context(), a, resource.ResourceFilter{Search: l.Search, After: q.Get("after"), Limit: resourcesOnPage}); err != nil {
 		return err
 	}
 	if more {
 		l.Next = "/admin/resources?" + url.Values{"search": {l.Search}, "after": {l.Resources[len(l.Resources)-1].ResourceID.String()}}.Encode()
 	}
 	// What would change is told with any role that may see resources; who may not sync is told nothing.
-	if l.Sync, err = p.Resourcing().SyncResources(r.Context(), a, resource.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
+	if l.Sync, err = p.Versions.SyncResources(r.Context(), a, resource.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
 		return err
 	}
 	p.Render(w, r, status, ListPage(p.AdminFrame(r, "Resources"), l))
@@ -62,7 +63,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 }
 
 func (p *Service) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id resource.ResourceID, form Form) error {
-	info, err := p.Resourcing().Resource(r.Context(), a, id)
+	info, err := p.Resources.Resource(r.Context(), a, id)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (p *Service) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return site.ErrNoSuchPage
 	}
 	d := Diff{}
-	if d.Resource, err = p.Resourcing().Resource(r.Context(), a, id); err != nil {
+	if d.Resource, err = p.Resources.Resource(r.Context(), a, id); err != nil {
 		return err
 	}
 	from, to := versionAsked(r, "from"), versionAsked(r, "to")
@@ -90,7 +91,7 @@ func (p *Service) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			to = from
 		}
 	}
-	if d.Diff, err = p.Resourcing().DiffResource(r.Context(), a, id, from, to); err != nil {
+	if d.Diff, err = p.Resources.DiffResource(r.Context(), a, id, from, to); err != nil {
 		return err
 	}
 	p.Render(w, r, http.StatusOK, DiffPage(p.AdminFrame(r, d.Resource.Name), d))
@@ -170,7 +171,7 @@ func (p *Service) pushPart(ctx context.Context, a app.Actor, form Form, file str
 	if err != nil {
 		return resource.ResourceVersion{}, err
 	}
-	return p.Resourcing().PushResource(ctx, a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: file}, Note: form.Note, Stage: form.Stage}, content)
+	return p.Versions.PushResource(ctx, a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: file}, Note: form.Note, Stage: form.Stage}, content)
 }
 
 // resourceOf reads a type as forms have it, member/type.
@@ -227,7 +228,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	id, err := resourceOf(text("import_type"), in.ImportTo)
 	if err == nil {
-		_, err = p.Resourcing().ImportResource(r.Context(), a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: in.Git, Ref: in.Ref, Folder: in.Folder, Secret: in.Secret}})
+		_, err = p.Versions.ImportResource(r.Context(), a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: in.Git, Ref: in.Ref, Folder: in.Folder, Secret: in.Secret}})
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(site.RequestTime))
 	if err != nil {
@@ -243,7 +244,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 func (p *Service) Sync(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if _, err := p.Resourcing().SyncResources(r.Context(), a, resource.ResourceFilter{}, false); err != nil {
+	if _, err := p.Versions.SyncResources(r.Context(), a, resource.ResourceFilter{}, false); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/resources", http.StatusSeeOther)
@@ -259,11 +260,11 @@ func (p *Service) VersionAct(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	switch chi.URLParam(r, "act") {
 	case "stage":
-		_, err = p.Resourcing().StageResource(r.Context(), a, id, n)
+		_, err = p.Versions.StageResource(r.Context(), a, id, n)
 	case "recall":
-		_, err = p.Resourcing().RecallResource(r.Context(), a, id, n)
+		_, err = p.Versions.RecallResource(r.Context(), a, id, n)
 	default:
-		err = p.Resourcing().DeleteResource(r.Context(), a, id, n)
+		err = p.Versions.DeleteResource(r.Context(), a, id, n)
 	}
 	if err != nil {
 		return err

@@ -7,8 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 func ServeOpenAPI(doc *huma.OpenAPI) http.HandlerFunc {

@@ -8,23 +8,6 @@ import (
 	"muster/app"
 )
 
-// Amending is a power that a Muster may have: to change clusters that stand. A portal without it makes and deletes only.
-type Amending interface {
-	// PreviewAmend works out what an amendment would do. EConflict where the cluster cannot be amended as it is now.
-	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error)
-	// Amend gives the operation, or the request that waits; neither where the cluster is so already. EConflict, reason
-	// plan_changed, where another plan was shown; EForbidden, reason policy, where a policy refuses.
-	Amend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error)
-	// ClusterConfig gives a cluster's configuration to those who may amend it; what may be secret is app.HiddenValue.
-	ClusterConfig(ctx context.Context, a app.Actor, cluster string) (map[string]any, error)
-}
-
-// Amending gives the power; nil where there is none.
-func (p *Site) Amending() Amending {
-	m, _ := p.Muster.(Amending)
-	return m
-}
-
 // Amended is the answer to an amendment: 201 with the operation, 202 with the request that waits, or 200 where nothing was to
 // be done.
 type Amended struct {

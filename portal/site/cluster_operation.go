@@ -10,19 +10,9 @@ import (
 	planpage "muster/portal/plan"
 )
 
-// Graphing is a power that a Muster may have: to tell a plan with the joins in it, from which it is drawn faithfully and at less
-// cost. A portal without it draws what Steps gives.
-type Graphing interface {
-	StepGraph(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
-}
-
 // Graph gives the steps of an operation for its picture; operation 0 is the latest.
 func (p *Site) Graph(ctx context.Context, a app.Actor, cluster string, operation int64) (steps []app.Step, err error) {
-	if g, ok := p.Muster.(Graphing); ok {
-		steps, err = g.StepGraph(ctx, a, cluster, operation)
-	} else {
-		steps, err = p.Muster.Steps(ctx, a, cluster, operation)
-	}
+	steps, err = p.Feed.StepGraph(ctx, a, cluster, operation)
 	return planpage.WithExpected(steps), err
 }
 

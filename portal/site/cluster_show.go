@@ -16,6 +16,5 @@ func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
 
 // ClusterTabs are the pages of a cluster that this person can open.
 func (p *Site) ClusterTabs(a app.Actor, v app.ClusterView, at string) page.ClusterTabs {
-	return page.ClusterTabs{ID: v.ID, At: at, Access: v.Status != app.ClusterDeleted,
-		Health: p.Watching() != nil && v.Status != app.ClusterDeleted, Manage: p.Life() != nil && v.Status != app.ClusterDeleted}
+	return page.ClusterTabs{ID: v.ID, At: at, Gone: v.Status == app.ClusterDeleted}
 }

@@ -1,8 +1,9 @@
 package site
 
 import (
-	"github.com/a-h/templ"
 	"muster/app"
+
+	"github.com/a-h/templ"
 )
 
 // LiveOne is what stands in the element of an id. With Rows its HTML is not used.

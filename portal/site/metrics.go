@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5/middleware"
 	"muster/app"
+
+	"github.com/go-chi/chi/v5/middleware"
 )
 
 // Watched counts and follows the requests of a handler. Route names them by their pattern, never by their path, and is asked when they have

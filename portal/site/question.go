@@ -9,11 +9,7 @@ import (
 
 // Asking counts what waits for somebody's answer. Where it cannot be told, nothing is shown.
 func (p *Site) Asking(ctx context.Context, a app.Actor) int {
-	m := p.Questioning()
-	if m == nil {
-		return 0
-	}
-	list, err := m.Questions(ctx, a, execution.QuestionQuery{Mine: true, Limit: inboxShown})
+	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{Mine: true, Limit: inboxShown})
 	if err != nil {
 		return 0
 	}

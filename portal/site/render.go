@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"net/http"
 
-	"github.com/a-h/templ"
 	"muster/app"
 	"muster/portal/page"
+
+	"github.com/a-h/templ"
 )
 
 // Frame is what stands around a page.
 func (p *Site) Frame(r *http.Request, title string) page.Frame {
-	f := page.Frame{Title: title, Note: p.Note, All: p.sections(), Account: p.Accounts() != nil, Notices: p.Noticing() != nil,
-		Catalog: p.Templating() != nil, Usage: p.Money() != nil, Search: true}
+	f := page.Frame{Title: title, Note: p.Note, All: sections()}
 	if a, ok := p.Actor(r); ok {
-		f.Actor, f.Version, f.Asks, f.Inbox = &a, p.Version, p.Requesting() != nil, p.Inbox(r.Context(), a)
-		f.Questions, f.Asked = p.Questioning() != nil, p.Asking(r.Context(), a)
+		f.Actor, f.Version, f.Inbox, f.Asked = &a, p.Version, p.Inbox(r.Context(), a), p.Asking(r.Context(), a)
 		f.Tenants = p.tenantsFor(r.Context(), a)
 	}
 	return f

@@ -63,7 +63,7 @@ func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
 			here.err = errNobody
 			return
 		}
-		here.actor, here.err = p.Muster.ActorOfSession(r.Context(), id, VisitOf(r))
+		here.actor, here.err = p.SignIns.ActorOfSession(r.Context(), id, VisitOf(r))
 		if here.err == nil {
 			here.actor, here.err = p.actingBySession(r.Context(), here.actor)
 		}

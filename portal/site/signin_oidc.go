@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 
-	"muster/app"
 	"muster/app/identity"
 )
 
@@ -20,9 +19,4 @@ type IdentityProvider interface {
 	Finish(ctx context.Context, secret string, answer url.Values) (identity.Subject, error)
 	// Leave gives where to send the browser so that the person is signed out there too; "" where that is not possible.
 	Leave(ctx context.Context) string
-}
-
-// Newcomers are the use cases of people who come by an identity provider.
-type Newcomers interface {
-	SignInBy(ctx context.Context, s identity.Subject, tenant string, v app.Visit) (app.Session, error)
 }

@@ -4,15 +4,17 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/a-h/templ"
-	"github.com/alexedwards/scs/v2"
 	"muster/app"
 	"muster/app/catalog"
+
+	"github.com/a-h/templ"
+	"github.com/alexedwards/scs/v2"
 )
 
 // Site is what the pages and REST operations of all nouns share.
 type Site struct {
-	Muster    Muster
+	UseCases
+
 	Log       *slog.Logger
 	Sessions  *scs.SessionManager
 	Streams   *Streams

@@ -29,10 +29,10 @@ func (p *Site) actingBySession(ctx context.Context, a app.Actor) (app.Actor, err
 
 // tenantsFor are the tenants between which the actor may switch; none for most people.
 func (p *Site) tenantsFor(ctx context.Context, a app.Actor) []string {
-	if p.Tenancy() == nil || !a.May("TenantNames") {
+	if !a.May("TenantNames") {
 		return nil
 	}
-	names, err := p.Tenancy().TenantNames(ctx, a)
+	names, err := p.Tenants.TenantNames(ctx, a)
 	if err != nil {
 		return nil // the page itself can do without
 	}

@@ -21,7 +21,7 @@ type TemplateList struct {
 }
 
 func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[TemplateList], error) {
-	c, err := p.Muster.Catalog(ctx, site.Caller(ctx))
+	c, err := p.Catalogs.Catalog(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -48,7 +48,7 @@ type templateVersionList struct {
 }
 
 func (p *Service) APIShow(ctx context.Context, in *TemplateInput) (*site.Body[catalog.TemplateView], error) {
-	v, err := p.Templating().Template(ctx, site.Caller(ctx), in.Name)
+	v, err := p.Templates.Template(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -57,7 +57,7 @@ func (p *Service) APIShow(ctx context.Context, in *TemplateInput) (*site.Body[ca
 }
 
 func (p *Service) APIVersions(ctx context.Context, in *TemplateInput) (*site.Body[templateVersionList], error) {
-	list, err := p.Templating().TemplateVersions(ctx, site.Caller(ctx), in.Name)
+	list, err := p.Templates.TemplateVersions(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -65,7 +65,7 @@ func (p *Service) APIVersions(ctx context.Context, in *TemplateInput) (*site.Bod
 }
 
 func (p *Service) APIDiff(ctx context.Context, in *templateDiffInput) (*site.Body[catalog.TemplateDiff], error) {
-	d, err := p.Templating().TemplateChanges(ctx, site.Caller(ctx), in.Name, in.From, in.To)
+	d, err := p.Templates.TemplateChanges(ctx, site.Caller(ctx), in.Name, in.From, in.To)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -1,25 +1,14 @@
 package template
 
 import (
-	"context"
 	"net/http"
 
 	"muster/app"
 )
 
-// Pricing is a power that a Muster may have: to say what the smallest cluster of each template costs per hour. Those of which that is
-// not known are left out.
-type Pricing interface {
-	TemplatePrices(ctx context.Context, a app.Actor) (map[string]float64, error)
-}
-
 // Prices are worth less than the page that they stand on, so a failure is only logged.
 func (p *Service) Prices(r *http.Request, a app.Actor) map[string]float64 {
-	m, ok := p.Muster.(Pricing)
-	if !ok {
-		return nil
-	}
-	known, err := m.TemplatePrices(r.Context(), a)
+	known, err := p.Templates.TemplatePrices(r.Context(), a)
 	if err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 	}
@@ -28,7 +17,7 @@ func (p *Service) Prices(r *http.Request, a app.Actor) map[string]float64 {
 
 // List shows the templates that fit what is looked for; while somebody types, only those.
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	c, err := p.Muster.Catalog(r.Context(), a)
+	c, err := p.Catalogs.Catalog(r.Context(), a)
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,15 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Show tells all about a template. With from and to, which are numbers of versions, it compares those two; else the
 // newest with the one before.
 func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	name, t := chi.URLParam(r, "template"), p.Templating()
+	name, t := chi.URLParam(r, "template"), p.Templates
 	versions, err := t.TemplateVersions(r.Context(), a, name)
 	if err != nil && app.CodeOf(err) != app.ENotFound {
 		return err

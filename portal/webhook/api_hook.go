@@ -49,7 +49,7 @@ type noticeList struct {
 }
 
 func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {
-	all, err := p.Noticing().Notices(ctx, site.Caller(ctx), in.Before, in.Limit)
+	all, err := p.Notices.Notices(ctx, site.Caller(ctx), in.Before, in.Limit)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -61,7 +61,7 @@ func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.B
 }
 
 func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[hookList], error) {
-	all, err := p.Hooking().Hooks(ctx, site.Caller(ctx))
+	all, err := p.Hooks.Hooks(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -69,27 +69,27 @@ func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[hook
 }
 
 func (p *Service) APIHookShow(ctx context.Context, in *HookName) (*site.Body[app.Hook], error) {
-	return site.Answered[app.Hook](ctx, p.Site)(p.Hooking().Hook(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.Hook](ctx, p.Site)(p.Hooks.Hook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedHook], error) {
 	in.Body.Name = in.Name
-	return site.Answered[webhook.SavedHook](ctx, p.Site)(p.Hooking().SaveHook(ctx, site.Caller(ctx), in.Body))
+	return site.Answered[webhook.SavedHook](ctx, p.Site)(p.Hooks.SaveHook(ctx, site.Caller(ctx), in.Body))
 }
 
 func (p *Service) APIHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {
-	if err := p.Hooking().DeleteHook(ctx, site.Caller(ctx), in.Name); err != nil {
+	if err := p.Hooks.DeleteHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
 func (p *Service) APIHookTest(ctx context.Context, in *HookName) (*site.Body[app.HookDelivery], error) {
-	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooking().TestHook(ctx, site.Caller(ctx), in.Name))
+	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooks.TestHook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*site.Body[hookDeliveryList], error) {
-	all, err := p.Hooking().HookDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
+	all, err := p.Hooks.HookDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -101,9 +101,9 @@ func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*sit
 }
 
 func (p *Service) APIHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[app.HookDelivery], error) {
-	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooking().HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooks.HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
 func (p *Service) APIHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[app.HookDelivery], error) {
-	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooking().Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
+	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooks.Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/webhook"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 func hookPath(name string) string { return "/admin/hooks/" + name }
@@ -24,14 +25,14 @@ func (p *Service) NoticeList(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	all, err := p.Noticing().Notices(r.Context(), a, before, NoticePage)
+	all, err := p.Notices.Notices(r.Context(), a, before, NoticePage)
 	if err != nil {
 		return err
 	}
 	f := p.Frame(r, "Notices")
 	f.At = "notices"
 	p.Render(w, r, http.StatusOK, NoticeListPage(f, NoticeList{Now: p.Now(), Notices: all, Before: before,
-		All: a.May("Hooks"), Hooks: p.Hooking() != nil && a.May("SaveHook")}))
+		All: a.May("Hooks"), Hooks: a.May("SaveHook")}))
 	return nil
 }
 
@@ -53,7 +54,7 @@ func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 func (p *Service) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
-	all, err := p.Hooking().Hooks(r.Context(), a)
+	all, err := p.Hooks.Hooks(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (p *Service) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	if err != nil {
 		return err
 	}
-	h, err := p.Hooking().Hook(r.Context(), a, name)
+	h, err := p.Hooks.Hook(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (p *Service) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		s.Form = *form
 		s.Form.Shown = h.URL
 	}
-	if s.Deliveries, err = p.Hooking().HookDeliveries(r.Context(), a, name, before, HookPage); err != nil {
+	if s.Deliveries, err = p.Hooks.HookDeliveries(r.Context(), a, name, before, HookPage); err != nil {
 		return err
 	}
 	f := p.AdminFrame(r, "Hook "+name)
@@ -97,16 +98,16 @@ func (p *Service) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, 
 
 func (p *Service) HookLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
 	before, err := strconv.ParseInt(cmp.Or(at.Query().Get("before"), "0"), 10, 64)
-	if err != nil || before < 0 || p.Hooking() == nil {
+	if err != nil || before < 0 {
 		return nil, site.ErrNotLive
 	}
 	name := path.Base(at.Path)
-	h, err := p.Hooking().Hook(ctx, a, name)
+	h, err := p.Hooks.Hook(ctx, a, name)
 	if err != nil {
 		return nil, err
 	}
 	s := Show{Now: p.Now(), Hook: h, Before: before}
-	s.Deliveries, err = p.Hooking().HookDeliveries(ctx, a, name, before, HookPage)
+	s.Deliveries, err = p.Hooks.HookDeliveries(ctx, a, name, before, HookPage)
 	return []site.LiveOne{{ID: "list", HTML: DeliveriesPart(s)}}, err
 }
 
@@ -136,17 +137,17 @@ func (p *Service) HookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return p.showHook(w, r, a, answer.Status, in.Name, &in, "")
 	}
 	if in.New {
-		all, err := p.Hooking().Hooks(r.Context(), a)
+		all, err := p.Hooks.Hooks(r.Context(), a)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(all, func(h app.Hook) bool { return h.Name == in.Name }) {
 			return again(&app.Error{Code: app.EConflict, Field: "name", Message: "There is already a hook of this name.", Hint: "Choose another one, or change that one."})
 		}
-	} else if _, err := p.Hooking().Hook(r.Context(), a, in.Name); err != nil {
+	} else if _, err := p.Hooks.Hook(r.Context(), a, in.Name); err != nil {
 		return err
 	}
-	saved, err := p.Hooking().SaveHook(r.Context(), a, webhook.HookRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
+	saved, err := p.Hooks.SaveHook(r.Context(), a, webhook.HookRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
 	if err != nil {
 		return again(err)
 	}
@@ -175,10 +176,10 @@ func (p *Service) HookRotate(w http.ResponseWriter, r *http.Request, a app.Actor
 // changeHook changes a hook that is there.
 func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change webhook.HookRequest) error {
 	change.Name = chi.URLParam(r, "hook")
-	if _, err := p.Hooking().Hook(r.Context(), a, change.Name); err != nil {
+	if _, err := p.Hooks.Hook(r.Context(), a, change.Name); err != nil {
 		return err
 	}
-	saved, err := p.Hooking().SaveHook(r.Context(), a, change)
+	saved, err := p.Hooks.SaveHook(r.Context(), a, change)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor
 
 func (p *Service) HookTest(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "hook")
-	if _, err := p.Hooking().TestHook(r.Context(), a, name); err != nil {
+	if _, err := p.Hooks.TestHook(r.Context(), a, name); err != nil {
 		return err
 	}
 	http.Redirect(w, r, hookPath(name)+"#list", http.StatusSeeOther)
@@ -195,7 +196,7 @@ func (p *Service) HookTest(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	h, err := p.Hooking().Hook(r.Context(), a, chi.URLParam(r, "hook"))
+	h, err := p.Hooks.Hook(r.Context(), a, chi.URLParam(r, "hook"))
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Ac
 }
 
 func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if err := p.Hooking().DeleteHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
+	if err := p.Hooks.DeleteHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/hooks", http.StatusSeeOther)
@@ -226,7 +227,7 @@ func (p *Service) HookDelivery(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	d, err := p.Hooking().HookDelivery(r.Context(), a, chi.URLParam(r, "hook"), id)
+	d, err := p.Hooks.HookDelivery(r.Context(), a, chi.URLParam(r, "hook"), id)
 	if err != nil {
 		return err
 	}
@@ -241,7 +242,7 @@ func (p *Service) HookResend(w http.ResponseWriter, r *http.Request, a app.Actor
 		return err
 	}
 	name := chi.URLParam(r, "hook")
-	if _, err := p.Hooking().Redeliver(r.Context(), a, name, id); err != nil {
+	if _, err := p.Hooks.Redeliver(r.Context(), a, name, id); err != nil {
 		return err
 	}
 	http.Redirect(w, r, hookPath(name)+"#list", http.StatusSeeOther)

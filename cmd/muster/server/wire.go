@@ -244,7 +244,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 		return err
 	}
 	s.slack = s.Slack.open(s.App, at, s.id, s.Log)
-	s.Portal = wiring.Portal(portal.Config{Chat: installer(s.slack), Muster: s.App, Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
+	s.Portal = wiring.Portal(s.App, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()

@@ -14,66 +14,11 @@ import (
 	"muster/planner"
 	"muster/portal"
 	"muster/portal/buildsystems"
-	catalogpage "muster/portal/catalog"
-	clusterpage "muster/portal/cluster"
-	fleetpage "muster/portal/fleet"
-	healthpage "muster/portal/health"
-	homepage "muster/portal/home"
-	identitypage "muster/portal/identity"
-	operationpage "muster/portal/operation"
-	quotapage "muster/portal/quota"
 	"muster/portal/site"
-	templatepage "muster/portal/template"
 	"muster/providers"
 	"muster/solver"
 	"muster/solver/change"
 	"muster/solver/explain"
-)
-
-// What the portal looks for in the use cases while it runs has to be there: a method that is missing, or that two domains have, would only
-// make a page disappear.
-var (
-	_ site.Accounts                 = (*all.App)(nil)
-	_ site.Amending                 = (*all.App)(nil)
-	_ site.Auditing                 = (*all.App)(nil)
-	_ site.Building                 = (*all.App)(nil)
-	_ site.Cataloging               = (*all.App)(nil)
-	_ site.Chatting                 = (*all.App)(nil)
-	_ site.Explainer                = (*all.App)(nil)
-	_ site.Graphing                 = (*all.App)(nil)
-	_ site.Hooking                  = (*all.App)(nil)
-	_ site.Installation             = (*all.App)(nil)
-	_ site.Life                     = (*all.App)(nil)
-	_ site.Machines                 = (*all.App)(nil)
-	_ site.Money                    = (*all.App)(nil)
-	_ site.Muster                   = (*all.App)(nil)
-	_ site.Newcomers                = (*all.App)(nil)
-	_ site.Noticing                 = (*all.App)(nil)
-	_ site.People                   = (*all.App)(nil)
-	_ site.Pooling                  = (*all.App)(nil)
-	_ site.Provisioning             = (*all.App)(nil)
-	_ site.Questioning              = (*all.App)(nil)
-	_ site.Requesting               = (*all.App)(nil)
-	_ site.Resourcing               = (*all.App)(nil)
-	_ site.Ruling                   = (*all.App)(nil)
-	_ site.Secreting                = (*all.App)(nil)
-	_ site.Sharing                  = (*all.App)(nil)
-	_ site.Templating               = (*all.App)(nil)
-	_ site.Tenancy                  = (*all.App)(nil)
-	_ site.Watching                 = (*all.App)(nil)
-	_ portal.Metering               = (*all.App)(nil)
-	_ portal.Repeats                = (*all.App)(nil)
-	_ catalogpage.CatalogExplaining = (*all.App)(nil)
-	_ clusterpage.LogSearching      = (*all.App)(nil)
-	_ fleetpage.Accounting          = (*all.App)(nil)
-	_ healthpage.Checking           = (*all.App)(nil)
-	_ homepage.Homing               = (*all.App)(nil)
-	_ identitypage.Settling         = (*all.App)(nil)
-	_ identitypage.DeviceLogin      = (*all.App)(nil)
-	_ identitypage.OwnTokens        = (*all.App)(nil)
-	_ operationpage.GoingOn         = (*all.App)(nil)
-	_ quotapage.Forecast            = (*all.App)(nil)
-	_ templatepage.Pricing          = (*all.App)(nil)
 )
 
 // UseCases returns the use cases on top of d, in which it sets what does not differ from place to place.
@@ -87,8 +32,53 @@ func UseCases(d all.Deps) *all.App {
 	return all.New(d)
 }
 
-// Portal returns the portal on top of c, in which it sets what does not differ from place to place.
-func Portal(c portal.Config) *portal.Portal {
+// Portal returns the portal on top of u and c, in which it sets what does not differ from place to place.
+func Portal(u *all.App, c portal.Config) *portal.Portal {
+	c.UseCases = site.UseCases{
+		SignIns:        u.IdentityService,
+		Accounts:       u.IdentityService,
+		Factors:        u.IdentityService,
+		Users:          u.IdentityService,
+		Groups:         u.IdentityService,
+		Tokens:         u.IdentityService,
+		Devices:        u.IdentityService,
+		Tenants:        u.IdentityService,
+		TenantSettings: u.SettingsService,
+		Audit:          u.IdentityService,
+		Clusters:       u.ClusterService,
+		Creates:        u.ClusterService,
+		Specs:          u.ClusterService,
+		Sharing:        u.ClusterService,
+		Feed:           u.ClusterService,
+		Repeats:        u.ClusterService,
+		Catalogs:       u.CatalogService,
+		Trials:         u.ClusterService,
+		Templates:      u.CatalogService,
+		Operations:     u.OperationService,
+		Amendments:     u.OperationService,
+		Leases:         u.OperationService,
+		Requests:       u.OperationService,
+		Health:         u.ExecutionService,
+		Questions:      u.ExecutionService,
+		Queues:         u.ExecutionService,
+		Policies:       u.PolicyService,
+		Quotas:         u.PolicyService,
+		Usage:          u.UsageService,
+		Installation:   u.FleetService,
+		Provisioners:   u.FleetService,
+		Machines:       u.FleetService,
+		Pools:          u.PoolService,
+		BuildHooks:     u.BuildService,
+		Builds:         u.BuildService,
+		BuildCalls:     u.BuildService,
+		Hooks:          u.WebhookService,
+		Notices:        u.ClusterService,
+		Chats:          u.ChatService,
+		Resources:      u.ResourceService,
+		Versions:       u.ResourceService,
+		Secrets:        u.SecretService,
+		Metering:       u,
+	}
 	c.Keys, c.Texts, c.Rules = SecurityKeys(), catalog.Texts{}, spec.RuleTexts{}
 	return portal.New(c)
 }

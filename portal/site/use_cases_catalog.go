@@ -7,9 +7,9 @@ import (
 	"muster/app/catalog"
 )
 
-// Cataloging is a power that a Muster may have: to look after what a tenant lays over the installation's catalog. All of it is for admins.
-// A portal without it, or without something that reads texts, has no pages of the catalog.
-type Cataloging interface {
+// Catalogs are what a tenant sees, and what it lays over the installation's catalog, which is for admins.
+type Catalogs interface {
+	Catalog(ctx context.Context, a app.Actor) (*app.Catalog, error)
 	// CatalogItems lists entries; kind "" is all. Query narrows by name, label or description.
 	CatalogItems(ctx context.Context, a app.Actor, kind, query string) ([]catalog.CatalogItem, error)
 	// CatalogSource gives one entry with its text; ENotFound where there is none.
@@ -23,19 +23,25 @@ type Cataloging interface {
 	ApplyCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange) (catalog.CatalogReport, error)
 	// RevertCatalog saves an older version again.
 	RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (catalog.CatalogReport, error)
-	// TryCatalog solves and plans a request as if the change were saved.
-	TryCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Preview, error)
 	// ExportCatalog gives own entries as files; with all, the installation's too.
 	ExportCatalog(ctx context.Context, a app.Actor, all bool) ([]catalog.CatalogFile, error)
 	// CatalogFamilies says what entries can be made of.
 	CatalogFamilies(ctx context.Context, a app.Actor) (catalog.Families, error)
 }
 
-// Cataloging gives the power; nil where there is none.
-func (p *Site) Cataloging() Cataloging {
-	c, _ := p.Muster.(Cataloging)
-	if p.Texts == nil {
-		return nil
-	}
-	return c
+// Trials say what a request would come to with texts that are not saved.
+type Trials interface {
+	// TryCatalog solves and plans a request as if the change were saved.
+	TryCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Preview, error)
+	// ExplainCatalog gives an empty explanation for a request that has a layout.
+	ExplainCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Explanation, error)
+}
+
+// Templates say all about templates, and keep their versions.
+type Templates interface {
+	Template(ctx context.Context, a app.Actor, name string) (catalog.TemplateView, error)
+	TemplateVersions(ctx context.Context, a app.Actor, name string) ([]catalog.TemplateVersion, error)
+	// TemplateChanges compares two versions; to 0 is the newest, from 0 the one before to.
+	TemplateChanges(ctx context.Context, a app.Actor, name string, from, to int) (catalog.TemplateDiff, error)
+	TemplatePrices(ctx context.Context, a app.Actor) (map[string]float64, error)
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/chat"
 	"muster/app/webhook"
 )
 
-// Hooking is a power that a Muster may have: to send a tenant's notices elsewhere. Only admins may.
-type Hooking interface {
+// Hooks send a tenant's notices elsewhere. Only admins may decide about them.
+type Hooks interface {
 	Hooks(ctx context.Context, a app.Actor) ([]app.Hook, error)
 	Hook(ctx context.Context, a app.Actor, name string) (app.Hook, error)
 	// SaveHook makes a hook or changes the one of the name, and gives the secret where one was made.
@@ -22,18 +23,21 @@ type Hooking interface {
 	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error)
 }
 
-// Noticing is a power that a Muster may have: to tell people what they were told.
-type Noticing interface {
+// Notices are what people were told.
+type Notices interface {
 	// Notices gives those before a number, newest first; 0 is from the newest on.
 	Notices(ctx context.Context, a app.Actor, before int64, limit int) ([]app.Notice, error)
 }
 
-func (p *Site) Hooking() Hooking {
-	h, _ := p.Muster.(Hooking)
-	return h
-}
-
-func (p *Site) Noticing() Noticing {
-	n, _ := p.Muster.(Noticing)
-	return n
+// Chats are those that Muster is installed in.
+type Chats interface {
+	ChatHouse(ctx context.Context, a app.Actor, kind string) (chat.ChatHouse, error)
+	// StartChatInstall gives what has to come back with the tokens; it is bound to the actor's sign-in.
+	StartChatInstall(ctx context.Context, a app.Actor) (state string, err error)
+	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error)
+	ChangeWorkspace(ctx context.Context, a app.Actor, kind, team string, email bool) (chat.ChatWorkspace, error)
+	RemoveWorkspace(ctx context.Context, a app.Actor, kind, team string) error
+	UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
+	ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
+	SetApprovals(ctx context.Context, a app.Actor, p chat.ChatApprovals) error
 }

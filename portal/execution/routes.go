@@ -1,0 +1,14 @@
+package execution
+
+import (
+	"muster/portal/site"
+	"net/http"
+)
+
+// Operations are its part of the REST API.
+func Operations(p *Service) []site.Operation {
+	return []site.Operation{
+		site.Get("/questions", p.APIQuestionList, site.About("List the steps at which operations wait for people")),
+		site.Post("/clusters/{id}/answers", p.APIQuestionAnswer, site.About("Answer what an operation asks: let it go on, or refuse"), site.Answers(http.StatusOK)),
+	}
+}

@@ -1,0 +1,192 @@
+package portal
+
+import (
+	"context"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/fleet"
+	"muster/app/identity"
+	"muster/app/operation"
+	"muster/app/policy"
+	"muster/app/usage"
+	"muster/portal/site"
+)
+
+// everything is all use cases at once. A fake embeds it and leaves it nil, so that what a test does not expect to be asked panics.
+type everything interface {
+	site.SignIns
+	site.Accounts
+	site.Factors
+	site.Users
+	site.Groups
+	site.Tokens
+	site.Devices
+	site.Tenants
+	site.TenantSettings
+	site.Audit
+	site.Clusters
+	site.Creates
+	site.Specs
+	site.Sharing
+	site.Feed
+	site.Repeats
+	site.Catalogs
+	site.Trials
+	site.Templates
+	site.Operations
+	site.Amendments
+	site.Leases
+	site.Requests
+	site.Health
+	site.Questions
+	site.Queues
+	site.Policies
+	site.Quotas
+	site.Usage
+	site.Installation
+	site.Provisioners
+	site.Machines
+	site.Pools
+	site.BuildHooks
+	site.Builds
+	site.BuildCalls
+	site.Hooks
+	site.Notices
+	site.Chats
+	site.Resources
+	site.Versions
+	site.Secrets
+	site.Metering
+}
+
+// useCases gives what a portal asks for from one value that has all of it.
+func useCases(m everything) site.UseCases {
+	return site.UseCases{
+		SignIns:        m,
+		Accounts:       m,
+		Factors:        m,
+		Users:          m,
+		Groups:         m,
+		Tokens:         m,
+		Devices:        m,
+		Tenants:        m,
+		TenantSettings: m,
+		Audit:          m,
+		Clusters:       m,
+		Creates:        m,
+		Specs:          m,
+		Sharing:        m,
+		Feed:           m,
+		Repeats:        m,
+		Catalogs:       m,
+		Trials:         m,
+		Templates:      m,
+		Operations:     m,
+		Amendments:     m,
+		Leases:         m,
+		Requests:       m,
+		Health:         m,
+		Questions:      m,
+		Queues:         m,
+		Policies:       m,
+		Quotas:         m,
+		Usage:          m,
+		Installation:   m,
+		Provisioners:   m,
+		Machines:       m,
+		Pools:          m,
+		BuildHooks:     m,
+		Builds:         m,
+		BuildCalls:     m,
+		Hooks:          m,
+		Notices:        m,
+		Chats:          m,
+		Resources:      m,
+		Versions:       m,
+		Secrets:        m,
+		Metering:       m,
+	}
+}
+
+// fakeOf is the fake that a site of a test begins with.
+func fakeOf(c *Config) *fake { return c.SignIns.(*fake) }
+
+// What pages ask beside what they are about: of it, a fake has nothing.
+
+func (f *fake) Requests(context.Context, app.Actor, app.RequestFilter) ([]app.Request, error) {
+	return nil, nil
+}
+
+func (f *fake) Questions(context.Context, app.Actor, execution.QuestionQuery) ([]app.Question, error) {
+	return nil, nil
+}
+
+func (f *fake) Home(context.Context, app.Actor) (cluster.Home, error) { return cluster.Home{}, nil }
+
+func (f *fake) Usage(context.Context, app.Actor, usage.UsageFilter) (usage.Usage, error) {
+	return usage.Usage{}, nil
+}
+
+func (f *fake) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
+	return policy.QuotaLeft{}, nil
+}
+
+func (f *fake) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
+	return operation.LeaseOutlook{}, nil
+}
+
+func (f *fake) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
+	return nil, nil
+}
+
+func (f *fake) TenantNames(context.Context, app.Actor) ([]string, error) { return nil, nil }
+
+func (f *fake) KnownAddress(context.Context, string, string, string) bool { return false }
+
+func (f *fake) NoteRefusal(context.Context, identity.Refusal) {}
+
+func (f *fake) Explain(context.Context, app.Actor, app.ClusterRequest) (app.Explanation, error) {
+	return app.Explanation{}, nil
+}
+
+func (f *fake) StepGraph(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error) {
+	return f.Steps(ctx, a, cluster, operation)
+}
+
+// Ask has no policies: it creates at once.
+func (f *fake) Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	v, err := f.CreateCluster(ctx, a, r)
+	return app.Answer{Cluster: &v}, err
+}
+
+func (f *fake) SubmitRequest(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+	v, err := f.CreateCluster(ctx, a, r)
+	return app.Answer{Request: app.Request{Cluster: v.ID}}, err
+}
+
+// What wants an admin's attention: nothing.
+
+func (f *fake) Orphans(context.Context, app.Actor, bool) (fleet.OrphanReport, error) {
+	return fleet.OrphanReport{}, nil
+}
+
+func (f *fake) Provisioners(context.Context, app.Actor) ([]app.Provisioner, error) { return nil, nil }
+
+func (f *fake) Quotas(context.Context, app.Actor) ([]policy.QuotaUse, error) { return nil, nil }
+
+func (f *fake) Hooks(context.Context, app.Actor) ([]app.Hook, error) { return nil, nil }
+
+func (f *fake) ProviderHealth(context.Context, app.Actor) ([]fleet.ProviderHealth, error) {
+	return nil, nil
+}
+
+// PreviewAmend has nothing to amend.
+func (f *fake) PreviewAmend(context.Context, app.Actor, string, app.Amendment) (app.AmendPreview, error) {
+	return app.AmendPreview{Nothing: true}, nil
+}
+
+func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluster.ClusterSharing, error) {
+	return cluster.ClusterSharing{Cluster: id, Visibility: app.VisibleTenant}, nil
+}

@@ -1,0 +1,13 @@
+package home
+
+import "muster/portal/site"
+
+// Routes are its pages.
+func Routes(p *Service) []site.Route {
+	return []site.Route{
+		site.Show("/", p.Home),
+		site.Show("/home/cost", p.Cost),
+		site.Show("/search", p.Search),
+		site.Show("/admin", p.AdminHome),
+	}
+}

@@ -1,0 +1,43 @@
+package resource
+
+import (
+	"muster/portal/site"
+	"net/http"
+)
+
+// Routes are its pages.
+func Routes(p *Service) []site.Route {
+	return []site.Route{
+		site.Show("/admin/resources", p.List),
+		site.Submit("/admin/resources", p.Push).Stream(), // as long as it takes, with a form that is never whole in memory
+		site.Submit("/admin/resources/import", p.Import).Stream(),
+		site.Redirect("/admin/resources/import", "/admin/resources"),
+		site.Submit("/admin/resources/sync", p.Sync),
+		site.Redirect("/admin/resources/sync", "/admin/resources"),
+		site.Show("/admin/resources/{resource}", p.Show),
+		site.Show("/admin/resources/{resource}/diff", p.Diff),
+		site.Show("/admin/resources/{resource}/versions/{version}/content", p.Download).Stream(),
+		site.Submit("/admin/resources/{resource}/versions/{version}/{act:stage|recall|delete}", p.VersionAct),
+	}
+}
+
+// Operations are its part of the REST API.
+func Operations(p *Service) []site.Operation {
+	return []site.Operation{
+		site.Get("/resource-types", p.APITypes, site.About("List the types of archives and files that automators and providers take")),
+		site.Get("/resources", p.APIList, site.About("List archives and files for automators and providers, for admins")),
+		site.Post("/resource-sync", p.APISync,
+			site.About("Put all that is staged into use, and take what is recalled out of it, at once"), site.Answers(http.StatusOK)),
+		site.Get("/resources/{resource}", p.APIShow, site.About("Show a resource with its versions, who uses them and which provisioners have them")),
+		site.Put("/resources/{resource}/content", p.APIPush, site.About("Push a new version: the body is its content"), site.Answers(http.StatusCreated), Content),
+		site.Post("/resources/{resource}/import", p.APIImport, site.About("Push a new version from a git repository"), site.Answers(http.StatusCreated), site.Slow),
+		site.Get("/resources/{resource}/diff", p.APIDiff, site.About("Tell how two versions differ, file by file")),
+		site.Get("/resources/{resource}/versions/{version}/files", p.APIFiles, site.About("List what is in a version")),
+		site.Get("/resources/{resource}/versions/{version}/content", p.APIContent, site.About("Download a version"), Content),
+		site.Post("/resources/{resource}/versions/{version}/stage", p.APIStage,
+			site.About("Have a version in use from the next sync on"), site.Answers(http.StatusOK)),
+		site.Post("/resources/{resource}/versions/{version}/recall", p.APIRecall,
+			site.About("Have a version out of use from the next sync on"), site.Answers(http.StatusOK)),
+		site.Delete("/resources/{resource}/versions/{version}", p.APIDelete, site.About("Delete a version that is not in use"), site.Answers(http.StatusNoContent)),
+	}
+}

@@ -1,0 +1,60 @@
+package site
+
+import "reflect"
+
+// UseCases are what the portal asks for, by noun. All of them are always there. Every method may be called from several goroutines; errors
+// are *app.Error where they mean something to the person who asked.
+type UseCases struct {
+	SignIns        SignIns
+	Accounts       Accounts
+	Factors        Factors
+	Users          Users
+	Groups         Groups
+	Tokens         Tokens
+	Devices        Devices
+	Tenants        Tenants
+	TenantSettings TenantSettings
+	Audit          Audit
+	Clusters       Clusters
+	Creates        Creates
+	Specs          Specs
+	Sharing        Sharing
+	Feed           Feed
+	Repeats        Repeats
+	Catalogs       Catalogs
+	Trials         Trials
+	Templates      Templates
+	Operations     Operations
+	Amendments     Amendments
+	Leases         Leases
+	Requests       Requests
+	Health         Health
+	Questions      Questions
+	Queues         Queues
+	Policies       Policies
+	Quotas         Quotas
+	Usage          Usage
+	Installation   Installation
+	Provisioners   Provisioners
+	Machines       Machines
+	Pools          Pools
+	BuildHooks     BuildHooks
+	Builds         Builds
+	BuildCalls     BuildCalls
+	Hooks          Hooks
+	Notices        Notices
+	Chats          Chats
+	Resources      Resources
+	Versions       Versions
+	Secrets        Secrets
+	Metering       Metering
+}
+
+// Check panics where one is not set, which is a mistake in wiring.
+func (u UseCases) Check() {
+	for v, i := reflect.ValueOf(u), 0; i < v.NumField(); i++ {
+		if v.Field(i).IsNil() {
+			panic("portal: the use cases of " + v.Type().Field(i).Name + " are not set")
+		}
+	}
+}

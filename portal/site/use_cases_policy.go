@@ -1,0 +1,40 @@
+package site
+
+import (
+	"context"
+
+	"muster/app"
+	apppolicy "muster/app/policy"
+	"muster/app/usage"
+)
+
+// Policies decide on requests.
+type Policies interface {
+	PolicyList(ctx context.Context, a app.Actor) ([]apppolicy.Policy, error)
+	// Policy gives all versions of a policy, the newest first.
+	Policy(ctx context.Context, a app.Actor, name string) ([]apppolicy.Policy, error)
+	SavePolicy(ctx context.Context, a app.Actor, p apppolicy.Policy) (apppolicy.Policy, error)
+	DeletePolicy(ctx context.Context, a app.Actor, name string) error
+	TryPolicy(ctx context.Context, a app.Actor, t apppolicy.Try) (apppolicy.Trial, error)
+	PolicyWords() []apppolicy.PolicyWord
+	PolicyZone(ctx context.Context, a app.Actor) (string, error)
+	SetPolicyZone(ctx context.Context, a app.Actor, zone string) error
+}
+
+// Quotas are what a tenant, a group or a user may have at most.
+type Quotas interface {
+	Quotas(ctx context.Context, a app.Actor) ([]apppolicy.QuotaUse, error)
+	// QuotaLeft tells what is left for the actor, and by which limit.
+	QuotaLeft(ctx context.Context, a app.Actor) (apppolicy.QuotaLeft, error)
+	SetQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error)
+	SetTenantQuota(ctx context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error)
+	DeleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error
+}
+
+// Usage is what was used, and what is still to come this month.
+type Usage interface {
+	Usage(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
+	UsageOfAll(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
+	UsageAhead(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
+	UsageAheadOfAll(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
+}
