@@ -44,16 +44,16 @@ func TestFallbacksOfATemplate(t *testing.T) {
 		nodes  []Placed
 		want   []string
 	}{
-		"not smaller, and at the provider": {nil, []Placed{{"small", []string{"web"}}}, []string{"medium", "large"}},
-		"of what nodes are of":             {nil, []Placed{{"medium", nil}}, nil},
+		"not smaller, and at the provider": {nil, []Placed{{Hardware: "small", Services: []string{"web"}}}, []string{"medium", "large"}},
+		"of what nodes are of":             {nil, []Placed{{Hardware: "medium", Services: nil}}, nil},
 		"what a service is not to be on": {func(t *Template) {
 			t.Constraints.Services = map[string]ServiceConstraint{"db": {Hardware: []string{"small", "large"}}}
-		}, []Placed{{"small", []string{"web"}}, {"small", []string{"db", "web"}}}, []string{"large"}},
+		}, []Placed{{Hardware: "small", Services: []string{"web"}}, {Hardware: "small", Services: []string{"db", "web"}}}, []string{"large"}},
 		"a service on other nodes says nothing": {func(t *Template) {
 			t.Constraints.Services = map[string]ServiceConstraint{"db": {Hardware: []string{"medium"}}}
-		}, []Placed{{"small", []string{"web"}}, {"medium", []string{"db"}}}, []string{"medium", "large"}},
-		"what there may be only some of": {func(t *Template) { t.Constraints.Hardware = map[string]int{"medium": 3, "small": 5} }, []Placed{{"small", nil}}, []string{"large"}},
-		"none":                           {func(t *Template) { t.FallbackHardware = nil }, []Placed{{"small", nil}}, nil},
+		}, []Placed{{Hardware: "small", Services: []string{"web"}}, {Hardware: "medium", Services: []string{"db"}}}, []string{"medium", "large"}},
+		"what there may be only some of": {func(t *Template) { t.Constraints.Hardware = map[string]int{"medium": 3, "small": 5} }, []Placed{{Hardware: "small", Services: nil}}, []string{"large"}},
+		"none":                           {func(t *Template) { t.FallbackHardware = nil }, []Placed{{Hardware: "small", Services: nil}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			template := &Template{FallbackHardware: map[string][]string{"small": all}}
@@ -72,12 +72,12 @@ func TestFallbacksGoRound(t *testing.T) {
 	d := Definition{Hardware: map[string]Flavor{"small": {}}}
 	c := fallbackCatalog()
 	was := d.Hardware
-	d.TakeFallbacks(c, &Template{FallbackHardware: map[string][]string{"small": {"medium", "large"}}}, "cloud", []Placed{{"small", nil}})
+	d.TakeFallbacks(c, &Template{FallbackHardware: map[string][]string{"small": {"medium", "large"}}}, "cloud", []Placed{{Hardware: "small", Services: nil}})
 	if len(was) != 1 || len(d.Hardware) != 3 {
 		t.Errorf("the definition has %v, and the one from before %v", d.Hardware, was)
 	}
 	later := d
-	later.TakeFallbacks(c, &Template{}, "cloud", []Placed{{"small", nil}})
+	later.TakeFallbacks(c, &Template{}, "cloud", []Placed{{Hardware: "small", Services: nil}})
 	if len(later.FallbackHardware) != 0 || len(d.FallbackHardware) != 1 {
 		t.Errorf("a template that names none any more leaves %v, and of what was before %v", later.FallbackHardware, d.FallbackHardware)
 	}

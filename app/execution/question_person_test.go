@@ -1,4 +1,4 @@
-package template
+package execution
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 func keyQuestion() *app.Person {
@@ -52,7 +53,7 @@ func TestMacrosOfAnswers(t *testing.T) {
 		t.Errorf("asked are %q", got)
 	}
 	nodes := []app.Node{{Name: "n1", Services: []string{"app"}}, {Name: "n2"}}
-	shared, err := m.Shared(NewMacroCluster("ada", nodes))
+	shared, err := m.Shared(template.NewMacroCluster("ada", nodes))
 	if err != nil {
 		t.Fatal(err)
 	}
